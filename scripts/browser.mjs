@@ -1,45 +1,45 @@
-/** Builds `dist/browser/`: the node as modules for browsers, from `src/browser/` and what it takes from the node. See ADR 91. */
+/** Builds `dist/browser/`: the node as modules for browsers, from `src/package/browser/` and what it takes from the node. See ADR 91. */
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const BROWSER = "src/browser";
+const BROWSER = "src/package/browser";
 const REPLACEMENTS = `${BROWSER}/replacements`;
 const PLATFORM = `${BROWSER}/platform`;
 
 /** Modules of the node that need a process, a port, native code or a file of a package. Each has a replacement of the same name. */
 const REPLACED = [
-  "src/config/package.ts",
-  "src/crypto/kzg/cell-setup-file.ts",
-  "src/crypto/kzg/trusted-setup-file.ts",
-  "src/crypto/wasm-files.ts",
-  "src/chain-files/chain-file-io.ts",
-  "src/threads/pool.ts",
-  "src/tracing/js/quickjs-file.ts",
+  "src/node/config/package.ts",
+  "src/base/crypto/kzg/cell-setup-file.ts",
+  "src/base/crypto/kzg/trusted-setup-file.ts",
+  "src/base/crypto/wasm-files.ts",
+  "src/node/chain-files/chain-file-io.ts",
+  "src/base/threads/pool.ts",
+  "src/evm/tracing/js/quickjs-file.ts",
 ];
 
 /** Those that do nothing in a page, or that it has not. `absent.ts` has the exports of all. */
 const ABSENT = [
-  "src/calls/execution-threads.ts",
-  "src/calls/speculation-threads.ts",
+  "src/node/calls/execution-threads.ts",
+  "src/node/calls/speculation-threads.ts",
   "src/dev/fork/remote-thread.ts",
-  "src/processes/rpc-processes.ts",
-  "src/services/solidity-compiler.ts",
-  "src/threads/serve-thread.ts",
-  "src/crypto/secp256k1-native.ts",
-  "src/node/chain/network-engine.ts",
-  "src/config/tls-files.ts",
-  "src/observe/metrics-listener.ts",
-  "src/observe/other-requests.ts",
-  "src/profiling/runtime-port.ts",
+  "src/node/processes/rpc-processes.ts",
+  "src/node/services/solidity-compiler.ts",
+  "src/base/threads/serve-thread.ts",
+  "src/base/crypto/secp256k1-native.ts",
+  "src/node/roles/chain/network-engine.ts",
+  "src/node/config/tls-files.ts",
+  "src/node/observe/metrics-listener.ts",
+  "src/node/observe/other-requests.ts",
+  "src/node/profiling/runtime-port.ts",
   "src/rpc/transport/server/server.ts",
-  "src/shh/peers/libp2p-transport.ts",
-  "src/storage/background-lmdb-check.ts",
-  "src/storage/lmdb-check.ts",
-  "src/storage/lmdb-kv.ts",
-  "src/storage/lock.ts",
-  "src/telemetry/source-positions.ts",
+  "src/heritage/shh/peers/libp2p-transport.ts",
+  "src/store/storage/background-lmdb-check.ts",
+  "src/store/storage/lmdb-check.ts",
+  "src/store/storage/lmdb-kv.ts",
+  "src/store/storage/lock.ts",
+  "src/base/telemetry/source-positions.ts",
 ];
 
 /** Built-in modules of Node that are a few lines for a page; any other one is in a file of its name. */
@@ -136,7 +136,7 @@ function replaceModules(root) {
 const COORDINATE = 48;
 
 /**
- * Of the files of the ceremony, which have the points in several forms, those that `src/crypto/kzg/` uses. As base64 they take 100 KB less
+ * Of the files of the ceremony, which have the points in several forms, those that `src/base/crypto/kzg/` uses. As base64 they take 100 KB less
  * under gzip than as hex.
  */
 function trimSetups(root) {
@@ -202,7 +202,7 @@ const keepErrorNames = {
     })),
 };
 
-/** Modules whose content is made now: see `src/browser/built-modules.d.ts`. */
+/** Modules whose content is made now: see `src/package/browser/built-modules.d.ts`. */
 function builtModules(version) {
   return {
     name: "built-modules",

@@ -29,7 +29,7 @@ export async function bundle(root, outdir) {
   };
   await build({
     ...shared,
-    entryPoints: LOADERS.map((name) => `src/bundle/${name}.ts`),
+    entryPoints: LOADERS.map((name) => `src/package/bundle/${name}.ts`),
     outdir,
     format: "esm",
   });
@@ -42,13 +42,13 @@ export async function bundle(root, outdir) {
     banner: { js: 'const bundleUrl = require("node:url").pathToFileURL(__filename).href;' },
     define: { "import.meta.url": "bundleUrl" },
   };
-  await build({ ...commonJs, entryPoints: ["src/bundle/library.ts"] });
+  await build({ ...commonJs, entryPoints: ["src/package/bundle/library.ts"] });
   // One copy of the node for those that import and those that require it.
   writeFileSync(join(outdir, "library.js"), LIBRARY_MODULE);
   // Only for the console, and has nothing in common with the rest.
   const viem = await build({
     ...commonJs,
-    entryPoints: ["src/bundle/viem.ts"],
+    entryPoints: ["src/package/bundle/viem.ts"],
     sourcemap: false,
     minifyWhitespace: true,
     // The package stays below 5 MB. Names stay: errors of the console show them.
@@ -57,7 +57,7 @@ export async function bundle(root, outdir) {
   });
   const node = await build({
     ...commonJs,
-    entryPoints: { evmint: "src/bundle/exports.ts" },
+    entryPoints: { evmint: "src/package/bundle/exports.ts" },
     // Found at run time or missing: they bring native code, or are only for those who want them.
     plugins: [await storedInterpreters(root, build)],
     external: [
@@ -78,7 +78,7 @@ export async function bundlePlugins(root, outdir) {
   const { build } = await import("esbuild");
   await build({
     absWorkingDir: root,
-    entryPoints: ["hardhat", "vitest", "vitest-setup"].map((name) => `src/plugins/${name}.ts`),
+    entryPoints: ["hardhat", "vitest", "vitest-setup"].map((name) => `src/package/plugins/${name}.ts`),
     outdir,
     bundle: true,
     platform: "node",
@@ -89,17 +89,17 @@ export async function bundlePlugins(root, outdir) {
       {
         name: "library",
         setup: ({ onResolve }) =>
-          onResolve({ filter: /^\.\.\/index\.ts$/ }, () => ({ path: "../bundle/library.js", external: true })),
+          onResolve({ filter: /^\.\.\/\.\.\/index\.ts$/ }, () => ({ path: "../bundle/library.js", external: true })),
       },
     ],
   });
 }
 
-/** Puts interpreters that are emitted now into `src/evm/modules/stored-interpreters.ts`. */
+/** Puts interpreters that are emitted now into `src/evm/machine/modules/stored-interpreters.ts`. */
 async function storedInterpreters(root, build) {
   const { outputFiles } = await build({
     absWorkingDir: root,
-    entryPoints: ["src/evm/modules/emit-stored-interpreters.ts"],
+    entryPoints: ["src/evm/machine/modules/emit-stored-interpreters.ts"],
     bundle: true,
     platform: "node",
     format: "esm",

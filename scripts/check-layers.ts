@@ -1,140 +1,90 @@
-/** Checks that every file of `src/` imports only from its own directory and from those above it in LAYERS, and that no files import each other in a circle. */
+/**
+ * Checks the structure of `src/`: a room imports only from itself and from rooms before it in ROOMS, and neither files nor the children of any folder (its
+ * files and folders) depend on each other in a circle. So each folder has an order, without a list that somebody has to keep.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Lowest first: a directory may import itself and what stands before it. Test files may import anything. */
-const LAYERS = [
-  "error-codes.ts",
-  "errors.ts",
-  "telemetry",
-  "threads",
-  "wasm",
-  "primitives",
-  "crypto",
-  "params",
-  "types",
-  "storage",
-  "trie",
+/** Lowest first. Test files may import anything. */
+const ROOMS = [
+  "base",
+  "store",
   "evm",
-  "state",
-  "execution",
   "chain",
-  "mempool",
-  "keystore",
-  "tracing",
-  "les",
-  "shh",
   "consensus",
+  "heritage",
   "dev",
   "rpc",
-  "explorer",
-  "pages",
-  "config",
-  "compiled-contracts",
-  "chain-files",
-  "backup",
-  "adapters",
-  "profiling",
-  "services",
-  "observe",
-  "calls",
-  "processes",
+  "web",
   "node",
-  "console",
   "cli",
   "index.ts",
-  "plugins",
-  "browser",
-  "bundle",
+  "package",
 ];
-
-/** The order inside a room, lowest first, by folder or file of it. A file of the room that no entry names is a fault. */
-const FLOORS: Readonly<Record<string, readonly string[]>> = {
-  rpc: ["transport", "ports", "methods", "method-types.ts"],
-  "rpc/transport": ["errors.ts", "codec.ts", "limits.ts", "memory-budget.ts", "auth", "dispatch", "server"],
-  "rpc/methods": [
-    "json",
-    "params",
-    "filters",
-    "subscriptions",
-    "call-bundles.ts",
-    "sessions.ts",
-    "example-values.ts",
-    "hash-slices.ts",
-    "rpc-ports.ts",
-    "web3",
-    "net",
-    "rpc",
-    "eth",
-    "debug",
-    "trace",
-    "ots",
-    "erigon",
-    "block-testing",
-    "txpool",
-    "personal",
-    "miner",
-    "admin",
-    "clique",
-    "db",
-    "les",
-    "shh",
-    "dev",
-    "methods.ts",
-  ],
-};
 
 const src = fileURLToPath(new URL("../src", import.meta.url));
 
-/** One line a fault; empty when the layers hold. */
-export function checkLayers(): string[] {
+/** One line a fault; empty when the structure holds. @param imports files by path below `src/`, with those that they import */
+export function checkLayers(imports: ReadonlyMap<string, readonly string[]> = importsOfSources()): string[] {
   const faults: string[] = [];
-  const imports = new Map(sources(src).map((file) => [file, importsOf(file)]));
   for (const [file, targets] of imports) {
-    const from = layerOf(file);
-    if (LAYERS.indexOf(from) === -1) faults.push(`${file}: "${from}" is not in the layer list`);
+    const from = childOf("", file);
+    if (!ROOMS.includes(from)) faults.push(`${file}: "${from}" is not in the list of rooms`);
     for (const target of targets) {
-      if (target.startsWith("..")) {
-        faults.push(`${file}: sources import nothing from outside of src (${target})`);
-        continue;
-      }
-      const to = layerOf(target);
-      if (LAYERS.indexOf(to) > LAYERS.indexOf(from)) {
-        faults.push(`${file}: ${from} must not import ${to} (${target})`);
-      }
-      const fault = floorFault(file, target);
-      if (fault !== undefined) faults.push(fault);
+      const to = childOf("", target);
+      if (ROOMS.indexOf(to) > ROOMS.indexOf(from)) faults.push(`${file}: ${from} must not import ${to} (${target})`);
     }
+  }
+  for (const folder of foldersOf(imports.keys())) {
+    for (const circle of circles(childrenOf(folder, imports)))
+      faults.push(`circle in ${folder}: ${circle.join(" -> ")}`);
   }
   return [...faults, ...circles(imports).map((circle) => `circle: ${circle.join(" -> ")}`)];
 }
 
-/** Why `file` may not import `target`, which is in the same room, or in a room on the same floor. */
-function floorFault(file: string, target: string): string | undefined {
-  for (const [room, floors] of Object.entries(FLOORS)) {
-    if (!file.startsWith(`${room}/`)) continue;
-    const [from, to] = [file, target].map((path) => floors.indexOf(path.slice(room.length + 1).split("/")[0]!)) as [
-      number,
-      number,
-    ];
-    if (from === -1) return `${file}: no floor of ${room}/ names it`;
-    if (target.startsWith(`${room}/`) && to > from) {
-      return `${file}: ${floors[from]} must not import ${floors[to]} (${target})`;
-    }
+/** The children of `folder` with those that their files import. */
+function childrenOf(folder: string, imports: ReadonlyMap<string, readonly string[]>): Map<string, string[]> {
+  const children = new Map<string, Set<string>>();
+  const isBelow = (file: string) => file.startsWith(`${folder}/`);
+  for (const [file, targets] of imports) {
+    if (!isBelow(file)) continue;
+    const from = childOf(folder, file);
+    const others = children.get(from) ?? new Set();
+    children.set(from, others);
+    for (const target of targets.filter(isBelow)) others.add(childOf(folder, target));
+    others.delete(from);
   }
-  return undefined;
+  return new Map(Array.from(children, ([child, others]) => [child, [...others]]));
 }
 
-/** Files that `file` imports, for types too, seen from `src/`. */
+/** The first name of `file` below `folder`, "" for `src/` itself. */
+function childOf(folder: string, file: string): string {
+  return file.slice(folder === "" ? 0 : folder.length + 1).split("/")[0]!;
+}
+
+function foldersOf(files: Iterable<string>): Set<string> {
+  const folders = new Set<string>();
+  for (const file of files) {
+    const names = file.split("/");
+    for (let depth = 1; depth < names.length; depth++) folders.add(names.slice(0, depth).join("/"));
+  }
+  return folders;
+}
+
+function importsOfSources(): Map<string, string[]> {
+  return new Map(sources(src).map((file) => [file, importsOf(file)]));
+}
+
+/** Files of `src/` that `file` imports, for types too. */
 function importsOf(file: string): string[] {
   const text = readFileSync(join(src, file), "utf8");
-  return [...text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)].map((match) =>
-    relative(src, join(src, file, "..", match[1]!)),
-  );
+  return [...text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)]
+    .map((match) => relative(src, join(src, file, "..", match[1]!)))
+    .filter((target) => !target.startsWith(".."));
 }
 
-/** Each circle found by a walk in depth, its first file named again at its end. */
+/** Each circle found by a walk in depth, its first name again at its end. */
 export function circles(imports: ReadonlyMap<string, readonly string[]>): string[][] {
   const found: string[][] = [];
   const done = new Set<string>();
@@ -150,10 +100,6 @@ export function circles(imports: ReadonlyMap<string, readonly string[]>): string
   };
   for (const file of imports.keys()) visit(file);
   return found;
-}
-
-function layerOf(file: string): string {
-  return file.split("/")[0]!;
 }
 
 function sources(dir: string, base = ""): string[] {

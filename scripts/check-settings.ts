@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { OPTIONS } from "../src/config/schema.ts";
+import { OPTIONS } from "../src/node/config/schema.ts";
 
 /** How CHANGELOG.md says how many settings there are; the first such line counts. */
 const COUNT = /\*\*(\d+) settings\*\*/;

@@ -5,10 +5,10 @@
  */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { type Address, addressToBytes, parseAddress } from "../src/primitives/address.ts";
-import { concatBytes, leftPad } from "../src/primitives/bytes.ts";
-import { type Hash, hashFromBigint, hashFromBytes } from "../src/primitives/hash.ts";
-import { keccak256 } from "../src/primitives/keccak.ts";
+import { type Address, addressToBytes, parseAddress } from "../src/base/primitives/address.ts";
+import { concatBytes, leftPad } from "../src/base/primitives/bytes.ts";
+import { type Hash, hashFromBigint, hashFromBytes } from "../src/base/primitives/hash.ts";
+import { keccak256 } from "../src/base/primitives/keccak.ts";
 
 export type OracleOptions = {
   readonly admins: readonly Address[];

@@ -1,4 +1,4 @@
-/** Builds the explorer: `src/explorer/ui/` and what it takes from the node, as scripts for browsers. See ADR 86. */
+/** Builds the explorer: `src/web/explorer/ui/` and what it takes from the node, as scripts for browsers. See ADR 86. */
 import { readFileSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { writePages } from "./pages.mjs";
@@ -7,10 +7,10 @@ const FOLDER = "/explorer/";
 
 /** Modules of the node that browsers get another implementation of: their policy forbids WebAssembly. */
 const REPLACED = {
-  "src/primitives/keccak.ts": "src/explorer/browser/keccak.ts",
-  "src/primitives/keccak-pair-wasm.ts": "src/explorer/browser/keccak-pair.ts",
-  "src/crypto/secp256k1-native.ts": "src/explorer/browser/secp256k1.ts",
-  "src/crypto/secp256k1-wasm.ts": "src/explorer/browser/secp256k1.ts",
+  "src/base/primitives/keccak.ts": "src/web/explorer/browser/keccak.ts",
+  "src/base/primitives/keccak-pair-wasm.ts": "src/web/explorer/browser/keccak-pair.ts",
+  "src/base/crypto/secp256k1-native.ts": "src/web/explorer/browser/secp256k1.ts",
+  "src/base/crypto/secp256k1-wasm.ts": "src/web/explorer/browser/secp256k1.ts",
 };
 
 /**
@@ -24,9 +24,9 @@ export async function buildExplorer(root, outdir, inputs) {
   const { outputFiles, metafile } = await build({
     ...browserBuild(root),
     entryPoints: {
-      first: "src/explorer/ui/first-block.ts",
-      main: "src/explorer/ui/main.tsx",
-      style: "src/explorer/ui/style.css",
+      first: "src/web/explorer/ui/first-block.ts",
+      main: "src/web/explorer/ui/main.tsx",
+      style: "src/web/explorer/ui/style.css",
     },
     outdir: "explorer",
     entryNames: "[name]-[hash]",
@@ -49,7 +49,7 @@ export async function buildExplorer(root, outdir, inputs) {
   const preloads = staticImports(metafile, `explorer/${basename(script)}`)
     .map((chunk) => `<link rel="modulepreload" href="${FOLDER}${basename(chunk)}">`)
     .join("\n    ");
-  const html = readFileSync(join(root, "src/explorer/ui/index.html"), "utf8")
+  const html = readFileSync(join(root, "src/web/explorer/ui/index.html"), "utf8")
     .replace("<!-- PRELOADS -->", preloads)
     .replace("STYLE", pathOf(/\/style-.*\.css$/))
     .replace("FIRST", pathOf(/\/first-.*\.js$/))
@@ -76,7 +76,7 @@ export function browserBuild(root) {
     platform: "browser",
     target: "es2022",
     minify: true,
-    inject: ["src/browser/platform/buffer.ts"],
+    inject: ["src/package/browser/platform/buffer.ts"],
     plugins: [replaceModules(root)],
     legalComments: "none",
     logLevel: "warning",

@@ -17,7 +17,7 @@ const TYPES = {
 const COMPRESSED_BYTES_MIN = 1024;
 
 /**
- * Writes `pages` and a table of them that `src/pages/` serves.
+ * Writes `pages` and a table of them that `src/web/pages/` serves.
  *
  * @param outdir `dist/pages`
  * @param name of the table, and of the setting group that opens it: `explorer`, `docs`

@@ -2,7 +2,12 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-const ENTRIES = ["index.d.ts", "browser/index.d.ts", "plugins/hardhat.d.ts", "plugins/vitest.d.ts"];
+const ENTRIES = [
+  "index.d.ts",
+  "package/browser/index.d.ts",
+  "package/plugins/hardhat.d.ts",
+  "package/plugins/vitest.d.ts",
+];
 /** The same declarations for programs that `require`: TypeScript goes by the `type` of the nearest package.json. */
 const COMMONJS = "commonjs";
 

@@ -4,11 +4,11 @@
  *     node --import tsx scripts/verify-header.ts URL SECTION CHT_ROOT NUMBER
  */
 import { fileURLToPath } from "node:url";
-import { verifyCanonicalBlock } from "../src/les/checkpoints/checkpoint.ts";
-import { type Hash, parseHash } from "../src/primitives/hash.ts";
-import { hexToBytes } from "../src/primitives/hex.ts";
-import type { Header } from "../src/types/header.ts";
-import { decodeHeader, headerHash } from "../src/types/header-codec.ts";
+import { type Hash, parseHash } from "../src/base/primitives/hash.ts";
+import { hexToBytes } from "../src/base/primitives/hex.ts";
+import type { Header } from "../src/base/types/header.ts";
+import { decodeHeader, headerHash } from "../src/base/types/header-codec.ts";
+import { verifyCanonicalBlock } from "../src/heritage/les/checkpoints/checkpoint.ts";
 
 export type HeaderQuestion = {
   /** JSON-RPC over HTTP, of a node that is not trusted. */

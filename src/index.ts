@@ -2,31 +2,31 @@ import { randomUUID } from "node:crypto";
 import { existsSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { StopsWhenDisposed } from "./adapters/async-disposable.ts";
-import type { InProcessProvider } from "./adapters/provider-types.ts";
-import { DEV_FLAG_OPTIONS } from "./config/dev-flags.ts";
-import { UnknownConfigKeyError } from "./config/errors.ts";
-import { genesisPath } from "./config/home.ts";
-import { loadConfig } from "./config/load.ts";
-import { OPTIONS } from "./config/schema.ts";
-import type { DevAccount } from "./keystore/dev-accounts.ts";
-import { createDevControl, type DevControl } from "./node/dev/dev-control.ts";
-import { createRpcClient } from "./node/rpc-client.ts";
-import { startNode } from "./node/start-node.ts";
-import { nearest } from "./primitives/nearest.ts";
+import { nearest } from "./base/primitives/nearest.ts";
+import { type Logger, SILENT_LOGGER } from "./base/telemetry/logger.ts";
+import type { StopsWhenDisposed } from "./node/adapters/async-disposable.ts";
+import type { InProcessProvider } from "./node/adapters/provider-types.ts";
+import { DEV_FLAG_OPTIONS } from "./node/config/dev-flags.ts";
+import { UnknownConfigKeyError } from "./node/config/errors.ts";
+import { genesisPath } from "./node/config/home.ts";
+import { loadConfig } from "./node/config/load.ts";
+import { OPTIONS } from "./node/config/schema.ts";
+import type { DevAccount } from "./node/keystore/dev-accounts.ts";
+import { createDevControl, type DevControl } from "./node/roles/dev/dev-control.ts";
+import { createRpcClient } from "./node/roles/rpc-client.ts";
+import { startNode } from "./node/roles/start-node.ts";
 import type { RpcMethods } from "./rpc/method-types.ts";
-import { type Logger, SILENT_LOGGER } from "./telemetry/logger.ts";
 
+export type { Logger } from "./base/telemetry/logger.ts";
 export {
   type InProcessProvider,
   type ProviderMessage,
   type ProviderRequest,
   ProviderRpcError,
-} from "./adapters/provider-types.ts";
-export type { DevAccount } from "./keystore/dev-accounts.ts";
-export type { DevControl } from "./node/dev/dev-control.ts";
+} from "./node/adapters/provider-types.ts";
+export type { DevAccount } from "./node/keystore/dev-accounts.ts";
+export type { DevControl } from "./node/roles/dev/dev-control.ts";
 export type * from "./rpc/method-types.ts";
-export type { Logger } from "./telemetry/logger.ts";
 
 export type CreateNodeOptions = {
   /** Folder of the chain. Left out: a dev chain in memory that is gone when the node stops. */

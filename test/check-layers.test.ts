@@ -14,6 +14,23 @@ test("circles names the files of every circle, and none where files only share a
   assert.deepEqual(circles(new Map([["a", ["a"]]])), [["a", "a"]]);
 });
 
-test("the files of src keep the order of layers and have no circle", () => {
+test("checkLayers names an import of a later room, an unknown room and folders that import each other", () => {
+  const imports = new Map([
+    ["base/hex.ts", ["rpc/codec.ts"]],
+    ["rpc/codec.ts", []],
+    ["attic/old.ts", []],
+    ["rpc/methods/eth/logs.ts", ["rpc/methods/json/log.ts"]],
+    ["rpc/methods/json/log.ts", []],
+    ["rpc/methods/json/block.ts", ["rpc/methods/eth/blocks.ts"]],
+    ["rpc/methods/eth/blocks.ts", []],
+  ]);
+  assert.deepEqual(checkLayers(imports), [
+    "base/hex.ts: base must not import rpc (rpc/codec.ts)",
+    'attic/old.ts: "attic" is not in the list of rooms',
+    "circle in rpc/methods: eth -> json -> eth",
+  ]);
+});
+
+test("the files of src keep the order of rooms, and no folder has a circle", () => {
   assert.deepEqual(checkLayers(), []);
 });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import { LIBP2P_PACKAGES } from "../src/shh/peers/libp2p-transport.ts";
+import { LIBP2P_PACKAGES } from "../src/heritage/shh/peers/libp2p-transport.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 

@@ -24,9 +24,17 @@ const NEEDED = ["typescript", "@typescript", "@types", "undici-types", "esbuild"
 let clone: string;
 beforeEach(() => {
   clone = mkdtempSync(join(tmpdir(), "evmint-clone-"));
-  for (const folder of ["bin", "scripts/site", "src/bundle", "src/explorer/ui", "src/wasm", "fake-bin"])
+  for (const folder of [
+    "bin",
+    "scripts/site",
+    "src/package/bundle",
+    "src/web/explorer/ui",
+    "src/base/wasm",
+    "fake-bin",
+  ])
     mkdirSync(join(clone, folder), { recursive: true });
-  for (const folder of ["platform", "worker"]) mkdirSync(join(clone, "src/browser", folder), { recursive: true });
+  for (const folder of ["platform", "worker"])
+    mkdirSync(join(clone, "src/package/browser", folder), { recursive: true });
   for (const file of [
     "package.json",
     "package-lock.json",
@@ -39,26 +47,26 @@ beforeEach(() => {
     "scripts/pages.mjs",
     "scripts/types.mjs",
     "scripts/warm-up.mjs",
-    "src/bundle/load-bundle.ts",
-    "src/bundle/worker.ts",
-    "src/bundle/evmintd.ts",
-    "src/bundle/library.ts",
-    "src/explorer/ui/index.html",
-    "src/wasm/deoptimisation.ts",
+    "src/package/bundle/load-bundle.ts",
+    "src/package/bundle/worker.ts",
+    "src/package/bundle/evmintd.ts",
+    "src/package/bundle/library.ts",
+    "src/web/explorer/ui/index.html",
+    "src/base/wasm/deoptimisation.ts",
     "bin/evmintd.js",
   ]) {
     copyFileSync(join(root, file), join(clone, file));
   }
-  mkdirSync(join(clone, "src/plugins"));
+  mkdirSync(join(clone, "src/package/plugins"));
   for (const name of ["hardhat", "vitest", "vitest-setup"]) {
-    writeFileSync(join(clone, `src/plugins/${name}.ts`), "export const plugin = 1;\n");
+    writeFileSync(join(clone, `src/package/plugins/${name}.ts`), "export const plugin = 1;\n");
   }
   writeFileSync(join(clone, "src/a.ts"), 'import { b } from "./b.ts";\nexport const a: number = b;\n');
   writeFileSync(join(clone, "src/b.ts"), "export const b = 1;\n");
   writeFileSync(
-    join(clone, "src/bundle/exports.ts"),
-    `import { a } from "../a.ts";
-import type { CreateNodeOptions, EvmintNode } from "../index.ts";
+    join(clone, "src/package/bundle/exports.ts"),
+    `import { a } from "../../a.ts";
+import type { CreateNodeOptions, EvmintNode } from "../../index.ts";
 export async function main(_entry?: string) {
   console.log(a);
 }
@@ -74,21 +82,21 @@ export function createNode(_options?: CreateNodeOptions): Promise<EvmintNode> {
 export type EvmintNode = AsyncDisposable & { stop(): Promise<void> };
 `,
   );
-  mkdirSync(join(clone, "src/evm/modules"), { recursive: true });
+  mkdirSync(join(clone, "src/evm/machine/modules"), { recursive: true });
   writeFileSync(
-    join(clone, "src/evm/modules/emit-stored-interpreters.ts"),
+    join(clone, "src/evm/machine/modules/emit-stored-interpreters.ts"),
     "export const emitStoredInterpreters = () => ({});\n",
   );
-  writeFileSync(join(clone, "src/bundle/viem.ts"), "export const viem = 1;\n");
+  writeFileSync(join(clone, "src/package/bundle/viem.ts"), "export const viem = 1;\n");
   // The documentation needs all of docs/ and packages of its own.
   // As the real one it needs a package, which a bare clone has only once it is installed.
   writeFileSync(join(clone, "scripts/site/build.mjs"), 'import "esbuild";\nexport async function buildSite() {}\n');
-  writeFileSync(join(clone, "src/explorer/ui/first-block.ts"), "export const first = 1;\n");
-  writeFileSync(join(clone, "src/explorer/ui/main.tsx"), 'document.title = "a";\n');
-  writeFileSync(join(clone, "src/explorer/ui/style.css"), "body { margin: 0; }\n");
-  writeFileSync(join(clone, "src/browser/platform/buffer.ts"), "export const Buffer = Uint8Array;\n");
+  writeFileSync(join(clone, "src/web/explorer/ui/first-block.ts"), "export const first = 1;\n");
+  writeFileSync(join(clone, "src/web/explorer/ui/main.tsx"), 'document.title = "a";\n');
+  writeFileSync(join(clone, "src/web/explorer/ui/style.css"), "body { margin: 0; }\n");
+  writeFileSync(join(clone, "src/package/browser/platform/buffer.ts"), "export const Buffer = Uint8Array;\n");
   for (const file of ["index", "platform/globals", "worker/worker"])
-    writeFileSync(join(clone, `src/browser/${file}.ts`), "export const browser = 1;\n");
+    writeFileSync(join(clone, `src/package/browser/${file}.ts`), "export const browser = 1;\n");
   // An npm that installs from the folder beside it, and says that it ran.
   const npm = join(clone, "fake-bin/npm");
   const links = NEEDED.map((name) => `ln -s "${modules}/${name}" "node_modules/${name}"`);

@@ -102,9 +102,14 @@ test("lineOf shows what failed and the command that repeats it", async () => {
 });
 
 test("groupsOf gives a room of src/ one process, and each file of test/ its own", () => {
-  const files = ["src/evm/a.test.ts", "src/evm/gas/b.test.ts", "src/rpc/c.test.ts", "test/e2e/d.test.ts"];
+  const files = [
+    "src/evm/machine/a.test.ts",
+    "src/evm/machine/gas/b.test.ts",
+    "src/rpc/c.test.ts",
+    "test/e2e/d.test.ts",
+  ];
   assert.deepEqual(groupsOf(files), [
-    { name: "src/evm", files: files.slice(0, 2) },
+    { name: "src/evm/machine", files: files.slice(0, 2) },
     { name: "src/rpc", files: [files[2]] },
     { name: "test/e2e/d.test.ts", files: [files[3]] },
   ]);

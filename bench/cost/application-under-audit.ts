@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { bigintToBytes, EMPTY_BYTES } from "../../src/base/primitives/bytes.ts";
+import { hashFromBigint } from "../../src/base/primitives/hash.ts";
+import { encodeRlp, type RlpItem } from "../../src/base/primitives/rlp.ts";
 import { requestFrame } from "../../src/consensus/cometbft/abci/frames.ts";
 import { encodeProposerData } from "../../src/consensus/consensus-data.ts";
-import { bigintToBytes, EMPTY_BYTES } from "../../src/primitives/bytes.ts";
-import { hashFromBigint } from "../../src/primitives/hash.ts";
-import { encodeRlp, type RlpItem } from "../../src/primitives/rlp.ts";
 import { AbciClient } from "../../test/support/consensus/cometbft/abci-client.ts";
 import { blockOf } from "../../test/support/consensus/cometbft/abci-requests.ts";
 import {

@@ -1,8 +1,8 @@
 /** Programs on our engine, on anvil's and geth's through eth_call, and on @ethereumjs/evm, in turns in one run. */
-import { createEvm } from "../../src/evm/engine.ts";
-import type { Evm } from "../../src/evm/evm.ts";
+import { createEvm } from "../../src/evm/machine/engine.ts";
+import type { Evm } from "../../src/evm/machine/evm.ts";
 import { createEthereumjsEvm } from "../../test/oracle/ethereumjs/evm.ts";
-import { compileAtOnce } from "../../test/support/evm/compile-at-once.ts";
+import { compileAtOnce } from "../../test/support/evm/machine/compile-at-once.ts";
 import { geometricMean, median } from "../support/load.ts";
 import { type Peer, startAnvil, startGeth } from "../support/peers.ts";
 import { printTable, writeResult } from "../support/report.ts";

@@ -1,12 +1,12 @@
-import type { Evm, ExecuteOptions } from "../../src/evm/evm.ts";
-import type { Address } from "../../src/primitives/address.ts";
-import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
-import { hashFromBigint } from "../../src/primitives/hash.ts";
-import { bytesToHex } from "../../src/primitives/hex.ts";
-import type { StateReader } from "../../src/state/reader.ts";
-import { createWorldState } from "../../src/state/world-state.ts";
-import { testBlock, testMessage } from "../../test/support/evm/environment.ts";
-import { createMemoryState } from "../../test/support/state/memory-state.ts";
+import type { Address } from "../../src/base/primitives/address.ts";
+import { EMPTY_BYTES } from "../../src/base/primitives/bytes.ts";
+import { hashFromBigint } from "../../src/base/primitives/hash.ts";
+import { bytesToHex } from "../../src/base/primitives/hex.ts";
+import type { Evm, ExecuteOptions } from "../../src/evm/machine/evm.ts";
+import type { StateReader } from "../../src/evm/state/reader.ts";
+import { createWorldState } from "../../src/evm/state/world-state.ts";
+import { testBlock, testMessage } from "../../test/support/evm/machine/environment.ts";
+import { createMemoryState } from "../../test/support/evm/state/memory-state.ts";
 import { call, type Peer } from "../support/peers.ts";
 import type { Program } from "./programs.ts";
 

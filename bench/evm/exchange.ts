@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { type Abi, decodeAbiParameters, encodeDeployData, encodeFunctionData } from "viem";
-import { createAddress } from "../../src/evm/contract-creation.ts";
-import { createEvm } from "../../src/evm/engine.ts";
-import type { GenesisAccount } from "../../src/params/genesis-account.ts";
-import type { Address } from "../../src/primitives/address.ts";
-import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
-import { createWorldState } from "../../src/state/world-state.ts";
-import { testBlock, testMessage } from "../../test/support/evm/environment.ts";
-import { createMemoryState } from "../../test/support/state/memory-state.ts";
+import type { GenesisAccount } from "../../src/base/params/genesis-account.ts";
+import type { Address } from "../../src/base/primitives/address.ts";
+import { bytesToHex, hexToBytes } from "../../src/base/primitives/hex.ts";
+import { createAddress } from "../../src/evm/machine/contract-creation.ts";
+import { createEvm } from "../../src/evm/machine/engine.ts";
+import { createWorldState } from "../../src/evm/state/world-state.ts";
+import { testBlock, testMessage } from "../../test/support/evm/machine/environment.ts";
+import { createMemoryState } from "../../test/support/evm/state/memory-state.ts";
 import type { Program } from "./programs.ts";
 
 const OWNER = `0x${"aa".repeat(20)}` as Address;

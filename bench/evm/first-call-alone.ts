@@ -1,5 +1,5 @@
 /** `node --import tsx bench/evm/first-call-alone.ts PROGRAM`: prints the milliseconds of making an engine and one execution. */
-import { createEvm } from "../../src/evm/engine.ts";
+import { createEvm } from "../../src/evm/machine/engine.ts";
 import { timeOnEngine } from "./engines.ts";
 import { PROGRAMS, STOP } from "./programs.ts";
 

@@ -3,8 +3,8 @@
  * contract that does nothing: what the machine and the load generator add.
  */
 import { setTimeout } from "node:timers/promises";
-import { HOT_GAS_PER_BYTE } from "../../src/compiled-contracts/compiled-modules.ts";
-import { bytesToHex } from "../../src/primitives/hex.ts";
+import { bytesToHex } from "../../src/base/primitives/hex.ts";
+import { HOT_GAS_PER_BYTE } from "../../src/node/compiled-contracts/compiled-modules.ts";
 import { freePort } from "../../test/support/free-port.ts";
 import { startHonestClient } from "../support/honest-client.ts";
 import { call, startEvmint } from "../support/peers.ts";

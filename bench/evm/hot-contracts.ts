@@ -1,15 +1,15 @@
 /** What compiled contracts cost: time until one is hot, memory of many, and the longest call while 10,000 contracts are called in turn. */
 
-import { HOT_GAS_PER_BYTE } from "../../src/compiled-contracts/compiled-modules.ts";
-import { ThreadedCompiler } from "../../src/compiled-contracts/threaded-compiler.ts";
-import { createEvm } from "../../src/evm/engine.ts";
-import type { Address } from "../../src/primitives/address.ts";
-import { createWorldState } from "../../src/state/world-state.ts";
-import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
-import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
-import { createMetrics } from "../../src/telemetry/metrics.ts";
-import { testBlock, testMessage } from "../../test/support/evm/environment.ts";
-import { createMemoryState } from "../../test/support/state/memory-state.ts";
+import type { Address } from "../../src/base/primitives/address.ts";
+import { fatalTimers } from "../../src/base/telemetry/fatal-timers.ts";
+import { SILENT_LOGGER } from "../../src/base/telemetry/logger.ts";
+import { createMetrics } from "../../src/base/telemetry/metrics.ts";
+import { createEvm } from "../../src/evm/machine/engine.ts";
+import { createWorldState } from "../../src/evm/state/world-state.ts";
+import { HOT_GAS_PER_BYTE } from "../../src/node/compiled-contracts/compiled-modules.ts";
+import { ThreadedCompiler } from "../../src/node/compiled-contracts/threaded-compiler.ts";
+import { testBlock, testMessage } from "../../test/support/evm/machine/environment.ts";
+import { createMemoryState } from "../../test/support/evm/state/memory-state.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { PROGRAMS, type Program } from "./programs.ts";
 

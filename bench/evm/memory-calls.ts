@@ -1,7 +1,7 @@
 /** Child of memory.ts: a node in this process, a great many heavy eth_calls, and what the process holds before and after. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { bytesToHex } from "../../src/base/primitives/hex.ts";
 import { createNode, type EvmintNode } from "../../src/index.ts";
-import { bytesToHex } from "../../src/primitives/hex.ts";
 import { assemble } from "./programs.ts";
 
 /** Of each program: 10,000 in all. */

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Abi, encodeFunctionData } from "viem";
-import { opcodesOf } from "../../src/evm/opcodes.ts";
-import type { GenesisAccount } from "../../src/params/genesis-account.ts";
-import type { Address } from "../../src/primitives/address.ts";
-import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
-import { hexToBytes } from "../../src/primitives/hex.ts";
+import type { GenesisAccount } from "../../src/base/params/genesis-account.ts";
+import type { Address } from "../../src/base/primitives/address.ts";
+import { EMPTY_BYTES } from "../../src/base/primitives/bytes.ts";
+import { hexToBytes } from "../../src/base/primitives/hex.ts";
+import { opcodesOf } from "../../src/evm/machine/opcodes.ts";
 
 /** Code and input of one call. */
 export type Program = {

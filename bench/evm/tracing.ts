@@ -1,8 +1,8 @@
 /** What call-level tracing costs: programs without a tracer, with hooks that do nothing, with callTracer, and with its logs. */
 import { setFlagsFromString } from "node:v8";
-import { createEvm } from "../../src/evm/engine.ts";
-import type { Tracer } from "../../src/evm/tracer.ts";
-import { FrameTables, FrameTreeRecorder } from "../../src/tracing/call-frames.ts";
+import { createEvm } from "../../src/evm/machine/engine.ts";
+import type { Tracer } from "../../src/evm/machine/tracer.ts";
+import { FrameTables, FrameTreeRecorder } from "../../src/evm/tracing/call-frames.ts";
 import { geometricMean, median } from "../support/load.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { timeOnEngine } from "./engines.ts";

@@ -1,13 +1,13 @@
-import type { Json } from "../../src/explorer/verify/verdict.ts";
-import { type Address, parseAddress } from "../../src/primitives/address.ts";
-import { type Hash, hashFromBytes } from "../../src/primitives/hash.ts";
-import { bytesToHex } from "../../src/primitives/hex.ts";
-import { keccak256, keccak256OfHex } from "../../src/primitives/keccak.ts";
-import { encodeRlp } from "../../src/primitives/rlp.ts";
-import { EMPTY_ACCOUNT } from "../../src/state/account.ts";
-import { encodeTrieAccount } from "../../src/state/trie-account.ts";
-import { EMPTY_TRIE_ROOT_BYTES } from "../../src/trie/empty-root.ts";
-import { hexPrefixLength, nibblesOf, writeHexPrefix } from "../../src/trie/nibbles.ts";
+import { type Address, parseAddress } from "../../src/base/primitives/address.ts";
+import { type Hash, hashFromBytes } from "../../src/base/primitives/hash.ts";
+import { bytesToHex } from "../../src/base/primitives/hex.ts";
+import { keccak256, keccak256OfHex } from "../../src/base/primitives/keccak.ts";
+import { encodeRlp } from "../../src/base/primitives/rlp.ts";
+import { EMPTY_ACCOUNT } from "../../src/evm/state/account.ts";
+import { encodeTrieAccount } from "../../src/evm/state/trie-account.ts";
+import { EMPTY_TRIE_ROOT_BYTES } from "../../src/store/trie/empty-root.ts";
+import { hexPrefixLength, nibblesOf, writeHexPrefix } from "../../src/store/trie/nibbles.ts";
+import type { Json } from "../../src/web/explorer/verify/verdict.ts";
 
 export type DeepProof = {
   readonly address: Address;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import type { Browser } from "playwright-core";
-import { PAGES_FOLDER, readPageTable } from "../../src/pages/answer-page.ts";
+import { PAGES_FOLDER, readPageTable } from "../../src/web/pages/answer-page.ts";
 import { chromiumPath, launchChromium } from "../../test/explorer/browser.ts";
 import { median } from "../support/load.ts";
 import { call, startEvmint } from "../support/peers.ts";

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadConfig } from "../../src/config/load.ts";
-import { WhisperService } from "../../src/services/whisper-service.ts";
-import { createFailures } from "../../src/telemetry/failures.ts";
-import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
-import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
-import { createMetrics } from "../../src/telemetry/metrics.ts";
+import { createFailures } from "../../src/base/telemetry/failures.ts";
+import { fatalTimers } from "../../src/base/telemetry/fatal-timers.ts";
+import { SILENT_LOGGER } from "../../src/base/telemetry/logger.ts";
+import { createMetrics } from "../../src/base/telemetry/metrics.ts";
+import { loadConfig } from "../../src/node/config/load.ts";
+import { WhisperService } from "../../src/node/services/whisper-service.ts";
 import { printTable, writeResult } from "../support/report.ts";
 
 const PAYLOAD_BYTES = 1024;

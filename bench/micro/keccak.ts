@@ -1,8 +1,8 @@
 /** Keccak-256 a message: ours, alone and in pairs, beside hash-wasm and noble, in turns, on the same bytes. */
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { createKeccak } from "hash-wasm";
-import { keccak256, keccak256Message } from "../../src/primitives/keccak.ts";
-import { createKeccakPairModule, PAIR_MESSAGES_OFFSET } from "../../src/primitives/keccak-pair-wasm.ts";
+import { keccak256, keccak256Message } from "../../src/base/primitives/keccak.ts";
+import { createKeccakPairModule, PAIR_MESSAGES_OFFSET } from "../../src/base/primitives/keccak-pair-wasm.ts";
 import { printTable, writeResult } from "../support/report.ts";
 
 const LENGTHS = [32, 110, 532, 1024, 65_536];

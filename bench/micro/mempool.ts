@@ -1,7 +1,13 @@
 /** Transactions a second the pool takes in, and milliseconds for a new head and for a block's order, by shape of the load. */
 
-import type { Address } from "../../src/primitives/address.ts";
-import { createTestPool, ETHER, GWEI, testHeader, transfer } from "../../test/support/mempool/pool-fixture.ts";
+import type { Address } from "../../src/base/primitives/address.ts";
+import {
+  createTestPool,
+  ETHER,
+  GWEI,
+  testHeader,
+  transfer,
+} from "../../test/support/consensus/mempool/pool-fixture.ts";
 import { printTable, writeResult } from "../support/report.ts";
 
 /** Room for some 6,000 transfers. */

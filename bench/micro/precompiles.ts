@@ -1,5 +1,5 @@
 /** Nanoseconds for a unit of gas of every precompile on its worst inputs, under each fork that changed what they cost. */
-import type { Hardfork } from "../../src/params/hardforks.ts";
+import type { Hardfork } from "../../src/base/params/hardforks.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { precompileRows } from "../worst-case/precompiles.ts";
 

@@ -1,9 +1,9 @@
 /** Public keys of signatures: the native addon, and our WebAssembly in batches and alone, in turns on the same signatures. */
 import { randomBytes } from "node:crypto";
-import type { Secp256k1Backend, SignedDigest } from "../../src/crypto/secp256k1-backend.ts";
-import { loadNativeBackend } from "../../src/crypto/secp256k1-native.ts";
-import { loadWasmBackend } from "../../src/crypto/secp256k1-wasm.ts";
-import { bigintToFixedBytes, concatBytes } from "../../src/primitives/bytes.ts";
+import type { Secp256k1Backend, SignedDigest } from "../../src/base/crypto/secp256k1-backend.ts";
+import { loadNativeBackend } from "../../src/base/crypto/secp256k1-native.ts";
+import { loadWasmBackend } from "../../src/base/crypto/secp256k1-wasm.ts";
+import { bigintToFixedBytes, concatBytes } from "../../src/base/primitives/bytes.ts";
 import { printTable, writeResult } from "../support/report.ts";
 
 const SIGNATURES = 2048;

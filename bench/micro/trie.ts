@@ -3,16 +3,16 @@
  * on 20,000. CPU time; the nodes are in memory, so no disk is in it.
  */
 import { createMPT } from "@ethereumjs/mpt";
-import { type Address, addressFromBytes } from "../../src/primitives/address.ts";
-import { keccak256 } from "../../src/primitives/keccak.ts";
-import { EMPTY_CODE_HASH } from "../../src/state/account.ts";
-import type { StateChanges } from "../../src/state/reader.ts";
-import { createStateTrie, type StateTrieUpdate } from "../../src/state/state-trie.ts";
-import { encodeTrieAccount } from "../../src/state/trie-account.ts";
-import { EMPTY_TRIE_ROOT_BYTES } from "../../src/trie/empty-root.ts";
-import { NodeBatch } from "../../src/trie/node-batch.ts";
-import type { TrieNode, TrieNodeReader } from "../../src/trie/node-store.ts";
-import { EMPTY_TRIE_ROOT } from "../../src/types/constants.ts";
+import { type Address, addressFromBytes } from "../../src/base/primitives/address.ts";
+import { keccak256 } from "../../src/base/primitives/keccak.ts";
+import { EMPTY_TRIE_ROOT } from "../../src/base/types/constants.ts";
+import { EMPTY_CODE_HASH } from "../../src/evm/state/account.ts";
+import type { StateChanges } from "../../src/evm/state/reader.ts";
+import { createStateTrie, type StateTrieUpdate } from "../../src/evm/state/state-trie.ts";
+import { encodeTrieAccount } from "../../src/evm/state/trie-account.ts";
+import { EMPTY_TRIE_ROOT_BYTES } from "../../src/store/trie/empty-root.ts";
+import { NodeBatch } from "../../src/store/trie/node-batch.ts";
+import type { TrieNode, TrieNodeReader } from "../../src/store/trie/node-store.ts";
 import { printTable, writeResult } from "../support/report.ts";
 
 const UPDATES = 10_000;

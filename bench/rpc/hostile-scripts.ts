@@ -1,5 +1,5 @@
 import { Agent, request } from "node:http";
-import { HOSTILE_EXPRESSIONS } from "../../test/support/tracing/hostile-expressions.ts";
+import { HOSTILE_EXPRESSIONS } from "../../test/support/evm/tracing/hostile-expressions.ts";
 import { type Peer, startEvmint } from "../support/peers.ts";
 import { printTable, writeResult } from "../support/report.ts";
 

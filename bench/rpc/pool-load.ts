@@ -8,13 +8,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { addressFromPrivateKey } from "../../src/crypto/secp256k1.ts";
-import type { Address } from "../../src/primitives/address.ts";
-import { bigintToFixedBytes } from "../../src/primitives/bytes.ts";
-import { bytesToHex } from "../../src/primitives/hex.ts";
-import { signTransaction } from "../../src/types/transaction/sign.ts";
+import { addressFromPrivateKey } from "../../src/base/crypto/secp256k1.ts";
+import type { Address } from "../../src/base/primitives/address.ts";
+import { bigintToFixedBytes } from "../../src/base/primitives/bytes.ts";
+import { bytesToHex } from "../../src/base/primitives/hex.ts";
+import { signTransaction } from "../../src/base/types/transaction/sign.ts";
 import { startEvmintd } from "../../test/support/evmintd.ts";
-import { devPrivateKeys } from "../../test/support/keystore/unlocked-signer.ts";
+import { devPrivateKeys } from "../../test/support/node/keystore/unlocked-signer.ts";
 import { printTable, writeResult } from "../support/report.ts";
 
 const CHAIN_ID = 31_337n;

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
-import { signTransaction } from "../../src/types/transaction/sign.ts";
+import { bytesToHex, hexToBytes } from "../../src/base/primitives/hex.ts";
+import { signTransaction } from "../../src/base/types/transaction/sign.ts";
 import { median } from "../support/load.ts";
 import { call, type Peer, startAnvil, startEvmint, startGeth } from "../support/peers.ts";
 import { printTable, writeResult } from "../support/report.ts";

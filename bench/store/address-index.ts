@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deferNothing } from "../../src/chain/store/background-work.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
-import { createStateTrie } from "../../src/state/state-trie.ts";
+import { createStateTrie } from "../../src/evm/state/state-trie.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { addressOf, createTransferChain } from "./transfer-chain.ts";
 

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { type PerformanceEntry, PerformanceObserver } from "node:perf_hooks";
 import { CACHE_BYTES, divideCacheSize } from "../../src/chain/store/cache-sizes.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
-import { createStateTrie } from "../../src/state/state-trie.ts";
-import type { Kv } from "../../src/storage/kv.ts";
-import { openLmdbKv } from "../../src/storage/lmdb-kv.ts";
+import { createStateTrie } from "../../src/evm/state/state-trie.ts";
+import type { Kv } from "../../src/store/storage/kv.ts";
+import { openLmdbKv } from "../../src/store/storage/lmdb-kv.ts";
 import { printTable, updateResult } from "../support/report.ts";
 import { createTransferChain } from "./transfer-chain.ts";
 

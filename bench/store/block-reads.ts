@@ -1,15 +1,15 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createLocalChainView, type LocalChainModules } from "../../src/adapters/chain-view.ts";
+import type { Hash } from "../../src/base/primitives/hash.ts";
+import type { BlockStore } from "../../src/chain/block-store.ts";
 import { decodeBlockRecord, encodeBlockRecord } from "../../src/chain/records/block-record.ts";
 import { deferNothing } from "../../src/chain/store/background-work.ts";
-import type { BlockStore } from "../../src/chain/store/block-store.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
-import type { Hash } from "../../src/primitives/hash.ts";
+import { createStateTrie } from "../../src/evm/state/state-trie.ts";
+import { createLocalChainView, type LocalChainModules } from "../../src/node/adapters/chain-view.ts";
 import { getTransactionReceipt } from "../../src/rpc/methods/eth/transactions.ts";
 import { inProcessContext } from "../../src/rpc/transport/dispatch/context.ts";
-import { createStateTrie } from "../../src/state/state-trie.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { createTransferChain } from "./transfer-chain.ts";
 

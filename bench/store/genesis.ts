@@ -2,12 +2,12 @@ import { execFileSync } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseGenesis } from "../../src/base/params/genesis.ts";
+import { keccak256Hash } from "../../src/base/primitives/keccak.ts";
 import { genesisState } from "../../src/chain/genesis-block.ts";
 import { deferNothing } from "../../src/chain/store/background-work.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
-import { parseGenesis } from "../../src/params/genesis.ts";
-import { keccak256Hash } from "../../src/primitives/keccak.ts";
-import { createStateTrie } from "../../src/state/state-trie.ts";
+import { createStateTrie } from "../../src/evm/state/state-trie.ts";
 import { printTable, updateResult } from "../support/report.ts";
 
 const ACCOUNTS = 300_000;

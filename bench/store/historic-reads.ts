@@ -10,19 +10,19 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findLogs } from "../../src/adapters/log-search.ts";
+import { fatalTimers } from "../../src/base/telemetry/fatal-timers.ts";
+import { SharedSlices } from "../../src/base/threads/shared-slices.ts";
 import { createChainStateTrie } from "../../src/chain/chain-state-trie.ts";
 import { LogFilter } from "../../src/chain/logs/log-filter.ts";
 import { encodeBlockRecord } from "../../src/chain/records/block-record.ts";
 import { deferNothing } from "../../src/chain/store/background-work.ts";
 import type { LogBlockStore } from "../../src/chain/store/log-block-store.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
-import { createStateTrie } from "../../src/state/state-trie.ts";
-import { openBlockLog } from "../../src/storage/block-log.ts";
-import { openLogDirectory } from "../../src/storage/log-file.ts";
-import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
-import { SharedSlices } from "../../src/threads/shared-slices.ts";
-import { createMemoryNodes } from "../../test/support/trie/memory-nodes.ts";
+import { createStateTrie } from "../../src/evm/state/state-trie.ts";
+import { findLogs } from "../../src/node/adapters/log-search.ts";
+import { openBlockLog } from "../../src/store/storage/block-log.ts";
+import { openLogDirectory } from "../../src/store/storage/log-file.ts";
+import { createMemoryNodes } from "../../test/support/store/trie/memory-nodes.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { addressOf, createTransferChain, TOKEN, tokenSlot } from "./transfer-chain.ts";
 

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
-import { createStateTrie } from "../../src/state/state-trie.ts";
+import { createStateTrie } from "../../src/evm/state/state-trie.ts";
 import { printTable, updateResult } from "../support/report.ts";
 import { createTransferChain } from "./transfer-chain.ts";
 

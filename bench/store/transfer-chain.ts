@@ -1,23 +1,23 @@
-import { encodeChanges } from "../../src/chain/records/changes-record.ts";
-import type { BlockRecord, GenesisState } from "../../src/chain/store/block-store.ts";
-import type { Address } from "../../src/primitives/address.ts";
-import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
-import { type Hash, hashFromBigint, ZERO_HASH } from "../../src/primitives/hash.ts";
-import { keccak256Hash } from "../../src/primitives/keccak.ts";
-import { type Account, EMPTY_CODE_HASH } from "../../src/state/account.ts";
-import type { AccountChange, StateChanges } from "../../src/state/reader.ts";
-import type { StateTrie } from "../../src/state/state-trie.ts";
-import { NodeBatch } from "../../src/trie/node-batch.ts";
+import type { Address } from "../../src/base/primitives/address.ts";
+import { EMPTY_BYTES } from "../../src/base/primitives/bytes.ts";
+import { type Hash, hashFromBigint, ZERO_HASH } from "../../src/base/primitives/hash.ts";
+import { keccak256Hash } from "../../src/base/primitives/keccak.ts";
 import {
   EMPTY_REQUESTS_HASH,
   EMPTY_TRIE_ROOT,
   EMPTY_UNCLES_HASH,
   EMPTY_WITHDRAWALS_ROOT,
-} from "../../src/types/constants.ts";
-import type { Header } from "../../src/types/header.ts";
-import { headerHash } from "../../src/types/header-codec.ts";
-import type { Log } from "../../src/types/receipt.ts";
-import { buildTransaction } from "../../src/types/transaction/encode.ts";
+} from "../../src/base/types/constants.ts";
+import type { Header } from "../../src/base/types/header.ts";
+import { headerHash } from "../../src/base/types/header-codec.ts";
+import type { Log } from "../../src/base/types/receipt.ts";
+import { buildTransaction } from "../../src/base/types/transaction/encode.ts";
+import type { BlockRecord, GenesisState } from "../../src/chain/block-store.ts";
+import { encodeChanges } from "../../src/chain/records/changes-record.ts";
+import { type Account, EMPTY_CODE_HASH } from "../../src/evm/state/account.ts";
+import type { AccountChange, StateChanges } from "../../src/evm/state/reader.ts";
+import type { StateTrie } from "../../src/evm/state/state-trie.ts";
+import { NodeBatch } from "../../src/store/trie/node-batch.ts";
 
 /** Shared by all accounts without storage: a million maps of their own would burden the garbage collector. */
 const NO_SLOTS: ReadonlyMap<Hash, bigint> = new Map();

@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
-import { SYSTEM_CONTRACTS } from "../../src/config/genesis/predeploys.ts";
-import { addressFromPrivateKey } from "../../src/crypto/secp256k1.ts";
-import { allForksAtGenesis } from "../../src/params/blob-schedule.ts";
-import type { GenesisAccount } from "../../src/params/genesis-account.ts";
-import { type Address, addressFromBytes, addressToBytes } from "../../src/primitives/address.ts";
-import { bigintToFixedBytes, concatBytes, EMPTY_BYTES } from "../../src/primitives/bytes.ts";
-import { hashFromBigint } from "../../src/primitives/hash.ts";
-import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
-import { keccak256, keccak256Hash } from "../../src/primitives/keccak.ts";
-import { signTransaction } from "../../src/types/transaction/sign.ts";
+import { addressFromPrivateKey } from "../../src/base/crypto/secp256k1.ts";
+import { allForksAtGenesis } from "../../src/base/params/blob-schedule.ts";
+import type { GenesisAccount } from "../../src/base/params/genesis-account.ts";
+import { type Address, addressFromBytes, addressToBytes } from "../../src/base/primitives/address.ts";
+import { bigintToFixedBytes, concatBytes, EMPTY_BYTES } from "../../src/base/primitives/bytes.ts";
+import { hashFromBigint } from "../../src/base/primitives/hash.ts";
+import { bytesToHex, hexToBytes } from "../../src/base/primitives/hex.ts";
+import { keccak256, keccak256Hash } from "../../src/base/primitives/keccak.ts";
+import { signTransaction } from "../../src/base/types/transaction/sign.ts";
+import { SYSTEM_CONTRACTS } from "../../src/node/config/predeploys.ts";
 import { deployExchange, swapCall } from "../evm/exchange.ts";
 
 export const CHAIN_ID = 31_337n;

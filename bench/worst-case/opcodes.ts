@@ -2,16 +2,17 @@
  * Every opcode on the operands that take most time for its gas. Each row is a loop that runs until its gas is used up, so the figure is what an attacker
  * gets for gas: the operands are copied from the stack, which costs 3 gas each.
  */
-import { createEvm } from "../../src/evm/engine.ts";
-import { type Opcode, opcodesOf } from "../../src/evm/opcodes.ts";
-import type { Tracer } from "../../src/evm/tracer.ts";
-import type { Hardfork } from "../../src/params/hardforks.ts";
-import type { Address } from "../../src/primitives/address.ts";
-import { bigintToFixedBytes } from "../../src/primitives/bytes.ts";
-import { hashFromBigint } from "../../src/primitives/hash.ts";
-import { createWorldState } from "../../src/state/world-state.ts";
-import { testBlock, testMessage } from "../../test/support/evm/environment.ts";
-import { createMemoryState } from "../../test/support/state/memory-state.ts";
+
+import type { Hardfork } from "../../src/base/params/hardforks.ts";
+import type { Address } from "../../src/base/primitives/address.ts";
+import { bigintToFixedBytes } from "../../src/base/primitives/bytes.ts";
+import { hashFromBigint } from "../../src/base/primitives/hash.ts";
+import { createEvm } from "../../src/evm/machine/engine.ts";
+import { type Opcode, opcodesOf } from "../../src/evm/machine/opcodes.ts";
+import type { Tracer } from "../../src/evm/machine/tracer.ts";
+import { createWorldState } from "../../src/evm/state/world-state.ts";
+import { testBlock, testMessage } from "../../test/support/evm/machine/environment.ts";
+import { createMemoryState } from "../../test/support/evm/state/memory-state.ts";
 import { leastMs, onceMs } from "./cpu-time.ts";
 
 export type OpcodeProgram = {

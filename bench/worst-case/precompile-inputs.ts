@@ -1,11 +1,11 @@
 /** For each precompile the valid inputs that take most time for their gas. */
 import { bls12_381 } from "@noble/curves/bls12-381.js";
 import { bn254 } from "@noble/curves/bn254.js";
-import { blobVersionedHash } from "../../src/crypto/kzg/blob.ts";
-import { bigintToFixedBytes, concatBytes } from "../../src/primitives/bytes.ts";
-import { hashToBytes } from "../../src/primitives/hash.ts";
-import { hexToBytes } from "../../src/primitives/hex.ts";
-import { precompileInputs } from "../../test/support/evm/precompiles/inputs.ts";
+import { blobVersionedHash } from "../../src/base/crypto/kzg/blob.ts";
+import { bigintToFixedBytes, concatBytes } from "../../src/base/primitives/bytes.ts";
+import { hashToBytes } from "../../src/base/primitives/hash.ts";
+import { hexToBytes } from "../../src/base/primitives/hex.ts";
+import { precompileInputs } from "../../test/support/evm/machine/precompiles/inputs.ts";
 import fc from "../../test/support/fast-check.ts";
 
 export type WorstInput = {

@@ -2,10 +2,11 @@
  * Every precompile on its worst inputs: time for the gas it costs, with the 100 gas of the CALL that a contract pays as well, and
  * the longest time between two checks of the deadline.
  */
-import type { Precompile } from "../../src/evm/evm.ts";
-import { precompilesAt } from "../../src/evm/precompiles/index.ts";
-import { WARM_ACCESS_GAS } from "../../src/params/gas.ts";
-import type { Hardfork } from "../../src/params/hardforks.ts";
+
+import { WARM_ACCESS_GAS } from "../../src/base/params/gas.ts";
+import type { Hardfork } from "../../src/base/params/hardforks.ts";
+import { precompilesAt } from "../../src/evm/machine/precompiles/index.ts";
+import type { Precompile } from "../../src/evm/machine/state-port.ts";
 import { cpuMs, leastMs } from "./cpu-time.ts";
 import { type WorstInput, worstInputs } from "./precompile-inputs.ts";
 

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createLogger } from "../../src/telemetry/create-logger.ts";
+import { createLogger } from "../../src/base/telemetry/create-logger.ts";
 import { overHttp, overIpc } from "../../test/support/clients.ts";
 import { startTestNode, type TestNode, type TestNodeOptions } from "../../test/support/test-node.ts";
 import { WsClient } from "../../test/support/ws-client.ts";

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../../src/error-codes.ts";
+import type { ErrorCode } from "../../src/base/error-codes.ts";
 
 /** What to do about each code: the page of errors is not generated where one has no line, or a line has no code. */
 export const ACTIONS: Readonly<Partial<Record<ErrorCode, string>>> = {

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../../src/error-codes.ts";
+import type { ErrorCode } from "../../src/base/error-codes.ts";
 
 /** What the JSON-RPC numbers mean and what a caller does about each. The errors page fails to generate where one is missing. */
 export const NUMBERS: Readonly<Record<number, readonly [meaning: string, action: string]>> = {

@@ -1,4 +1,4 @@
-import { ERROR_CODES, type ErrorCode, isCommandError } from "../../src/error-codes.ts";
+import { ERROR_CODES, type ErrorCode, isCommandError } from "../../src/base/error-codes.ts";
 import { ACTIONS } from "./error-actions.ts";
 import { CAUSES, NUMBERS, SIMULATION_NUMBERS } from "./error-advice.ts";
 import { proseOf, sources, table } from "./page.ts";

@@ -32,7 +32,7 @@ function browserModules(folder) {
     }));
 }
 
-/** What `src/pages/` answers for a page that is not there. */
+/** What `src/web/pages/` answers for a page that is not there. */
 const NOT_FOUND_PATH = "/docs/not-found/";
 const NOT_FOUND =
   "# There is no such page\n\nIt may have moved: search for it above, or begin at the [overview](/docs/).\n";

@@ -40,9 +40,9 @@ export async function bundleTests(root, outdir, groups, programs) {
     plugins: [roomEntries(root, rooms), sourceUrls(root, outdir, new Set(rooms.flat()))],
   });
   // As `dist/bundle/worker.js` of the built node: the first argument names the module.
-  const worker = `await import("../" + process.argv[2] + ".mjs");\n`;
-  mkdirSync(join(outdir, "src/threads"), { recursive: true });
-  writeFileSync(join(outdir, "src/threads/worker.js"), worker);
+  const worker = `await import("../../" + process.argv[2] + ".mjs");\n`;
+  mkdirSync(join(outdir, "src/base/threads"), { recursive: true });
+  writeFileSync(join(outdir, "src/base/threads/worker.js"), worker);
   return groups.map((files) => join(outdir, `${entryOf(files).out}.mjs`));
 }
 
@@ -98,8 +98,8 @@ function sourceUrls(root, outdir, inRooms) {
       onLoad({ filter: /\.tsx?$/ }, ({ path }) => {
         const name = relative(root, path);
         if (name.startsWith("node_modules")) return undefined;
-        const isStarter = path === join(root, "src/threads/start-thread.ts");
-        const file = isStarter ? join(outdir, "src/threads/start-thread.mjs") : path;
+        const isStarter = path === join(root, "src/base/threads/start-thread.ts");
+        const file = isStarter ? join(outdir, "src/base/threads/start-thread.mjs") : path;
         const url = JSON.stringify(pathToFileURL(file).href);
         const text = readFileSync(path, "utf8").replaceAll("import.meta.url", url);
         return {

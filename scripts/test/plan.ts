@@ -7,7 +7,7 @@ const LONG = [
   "src/chain/store/failed-commits.test.ts",
   "src/chain/store/index/load-genesis.test.ts",
   "src/dev/fork/poisoned-answers.test.ts",
-  "src/les/checkpoints/checkpoint-indexer.test.ts",
+  "src/heritage/les/checkpoints/checkpoint-indexer.test.ts",
   "test/browser/",
   "test/conformance/precompiles.test.ts",
   "test/crash/",
@@ -57,19 +57,19 @@ const OVER_PROCESSES = [
 
 /** Depend on the engine: threads, processes, WebAssembly, HTTP parsing, files, start and stop. */
 const ENGINE = [
-  "src/wasm/",
-  "src/threads/",
-  "src/evm/engine",
-  "src/evm/modules/",
-  "src/calls/",
-  "src/processes/",
-  "src/primitives/",
+  "src/base/wasm/",
+  "src/base/threads/",
+  "src/evm/machine/engine",
+  "src/evm/machine/modules/",
+  "src/node/calls/",
+  "src/node/processes/",
+  "src/base/primitives/",
   "src/rpc/transport/server/",
-  "src/storage/kv",
-  "src/storage/lmdb-",
-  "src/storage/lock",
-  "src/storage/log-follower",
-  "src/tracing/js/",
+  "src/store/storage/kv",
+  "src/store/storage/lmdb-",
+  "src/store/storage/lock",
+  "src/store/storage/log-follower",
+  "src/evm/tracing/js/",
   "test/e2e/acceptance",
   "test/e2e/compiled-contracts",
   "test/e2e/dev-chain",
@@ -85,7 +85,7 @@ const ENGINE = [
 /** Of those the ones that take longest. A change runs them on the oldest and the newest version, the nightly run on all. */
 const ENGINE_SLOW = [
   "src/rpc/transport/server/connection-ends",
-  "src/storage/lmdb-check",
+  "src/store/storage/lmdb-check",
   "test/e2e/compiled-contracts",
   "test/e2e/execution-threads",
   "test/e2e/limits/",
@@ -99,9 +99,9 @@ const COMETBFT = /^test\/network\/(?!manual)[^/]+$/;
 export const PROGRAMS: readonly string[] = [
   "test/support/cli/run-fake-node.ts",
   "test/support/cli/run-main.ts",
-  "test/support/storage/follow-rows.ts",
-  "test/support/storage/lock-holder.ts",
-  "test/support/wasm/compile-calls.ts",
+  "test/support/store/storage/follow-rows.ts",
+  "test/support/store/storage/lock-holder.ts",
+  "test/support/base/wasm/compile-calls.ts",
   "test/crash/migration-victim.ts",
   "test/crash/writer.ts",
   "test/network/faults/sampler-program.ts",
@@ -110,7 +110,7 @@ export const PROGRAMS: readonly string[] = [
 /** Versions of Node.js that users have. */
 export const NODE_VERSIONS = ["20", "22", "24", "26"] as const;
 
-/** The files of a room in src/ share a process. A room above this size is split by the folders in it. */
+/** The files of a folder of a room share a process. A folder above this size is split by the folders in it. */
 const ROOM_FILES_MAX = 24;
 
 /** Change what a process is, or take so much memory or time that their room would wait for them. */
@@ -155,9 +155,9 @@ export type Group = { readonly name: string; readonly files: readonly string[] }
 /** Those of src/ by room; each file of test/, which starts nodes, and each long one has a process of its own. */
 export function groupsOf(files: readonly string[]): Group[] {
   const shared = files.filter((file) => file.startsWith("src/") && !isLong(file) && !isAlone(file));
-  const rooms = groupBy(shared, (file) => folderOf(file, 2));
+  const rooms = groupBy(shared, (file) => folderOf(file, 3));
   const groups = rooms.flatMap((room) =>
-    room.files.length > ROOM_FILES_MAX ? groupBy(room.files, (file) => folderOf(file, 3)) : room,
+    room.files.length > ROOM_FILES_MAX ? groupBy(room.files, (file) => folderOf(file, 4)) : room,
   );
   const alone = files.filter((file) => !shared.includes(file)).map((file) => ({ name: file, files: [file] }));
   return [...groups, ...alone];

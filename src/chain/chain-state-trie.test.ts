@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createMemoryNodes } from "../../test/support/trie/memory-nodes.ts";
-import type { Address } from "../primitives/address.ts";
-import { changesOfAlloc } from "../state/state-changes.ts";
-import { createStateTrie } from "../state/state-trie.ts";
-import { EMPTY_TRIE_ROOT } from "../types/constants.ts";
+import { createMemoryNodes } from "../../test/support/store/trie/memory-nodes.ts";
+import type { Address } from "../base/primitives/address.ts";
+import { EMPTY_TRIE_ROOT } from "../base/types/constants.ts";
+import { changesOfAlloc } from "../evm/state/state-changes.ts";
+import { createStateTrie } from "../evm/state/state-trie.ts";
 import { createChainStateTrie } from "./chain-state-trie.ts";
 
 const addressOf = (n: number) => `0x${n.toString(16).padStart(40, "0")}` as Address;

@@ -1,8 +1,8 @@
-import type { Hash } from "../primitives/hash.ts";
-import { createStateTrie, type StateTrie, type StateTrieOptions } from "../state/state-trie.ts";
-import { ChunkedNodeCache, type NodeCache } from "../trie/node-cache.ts";
-import { MissingTrieNodeError, type TrieNodeReader } from "../trie/node-store.ts";
-import type { BlockStore } from "./store/block-store.ts";
+import type { Hash } from "../base/primitives/hash.ts";
+import { createStateTrie, type StateTrie, type StateTrieOptions } from "../evm/state/state-trie.ts";
+import { ChunkedNodeCache, type NodeCache } from "../store/trie/node-cache.ts";
+import { MissingTrieNodeError, type TrieNodeReader } from "../store/trie/node-store.ts";
+import type { BlockStore } from "./block-store.ts";
 
 /** For the nodes of all old states together: some hundred proofs. */
 const OLD_NODES_BYTES = 1 << 20;

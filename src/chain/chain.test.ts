@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { STRICT_LOGGER } from "../../test/support/base/telemetry/strict-logger.ts";
 import { RandomChain, type RandomChainOptions } from "../../test/support/chain/random-chain.ts";
-import { STRICT_LOGGER } from "../../test/support/telemetry/strict-logger.ts";
-import { InvariantError } from "../errors.ts";
-import { allForksAtGenesis } from "../params/blob-schedule.ts";
-import { createStateTrie } from "../state/state-trie.ts";
+import { InvariantError } from "../base/errors.ts";
+import { allForksAtGenesis } from "../base/params/blob-schedule.ts";
+import { createStateTrie } from "../evm/state/state-trie.ts";
 import { createChain } from "./chain.ts";
 import { deferNothing } from "./store/background-work.ts";
 import { createMemoryBlockStore } from "./store/open-block-store.ts";

@@ -1,22 +1,23 @@
-import { invariant } from "../errors.ts";
-import type { BlockOutcome, ExecutionModules, SystemUpdate } from "../execution/block/block-execution.ts";
-import { executeBlock } from "../execution/block/execute-block.ts";
-import { InvalidBlockError } from "../execution/errors.ts";
-import { missingPermission } from "../execution/validation/account-permissions.ts";
-import { validateBody } from "../execution/validation/validate-body.ts";
-import { validateHeader } from "../execution/validation/validate-header.ts";
-import type { ChainConfig } from "../params/chain-config.ts";
-import type { Address } from "../primitives/address.ts";
-import { EMPTY_BYTES } from "../primitives/bytes.ts";
-import type { Hash } from "../primitives/hash.ts";
-import type { StateReader } from "../state/reader.ts";
-import type { StateTrie } from "../state/state-trie.ts";
-import type { Logger } from "../telemetry/logger.ts";
-import type { NodeBatch } from "../trie/node-batch.ts";
-import type { Block, ExecutedBlock } from "../types/block.ts";
-import type { Header } from "../types/header.ts";
+import { invariant } from "../base/errors.ts";
+import type { ChainConfig } from "../base/params/chain-config.ts";
+import type { Address } from "../base/primitives/address.ts";
+import { EMPTY_BYTES } from "../base/primitives/bytes.ts";
+import type { Hash } from "../base/primitives/hash.ts";
+import type { Logger } from "../base/telemetry/logger.ts";
+import type { Block, ExecutedBlock } from "../base/types/block.ts";
+import type { Header } from "../base/types/header.ts";
+import type { BlockOutcome, ExecutionModules, SystemUpdate } from "../evm/execution/block/block-execution.ts";
+import { executeBlock } from "../evm/execution/block/execute-block.ts";
+import { InvalidBlockError } from "../evm/execution/errors.ts";
+import { missingPermission } from "../evm/execution/validation/account-permissions.ts";
+import { validateBody } from "../evm/execution/validation/validate-body.ts";
+import { validateHeader } from "../evm/execution/validation/validate-header.ts";
+import type { StateReader } from "../evm/state/reader.ts";
+import type { StateTrie } from "../evm/state/state-trie.ts";
+import type { NodeBatch } from "../store/trie/node-batch.ts";
 import { AgreedConfig } from "./agreement/agreed-config.ts";
 import { RULES_ADDRESS } from "./agreement/agreement.ts";
+import type { BlockRecord, BlockStore } from "./block-store.ts";
 import {
   type BlockCommitted,
   type ChainReader,
@@ -25,8 +26,7 @@ import {
   type RemoteChain,
   type StatePatches,
 } from "./reader.ts";
-import type { BlockRecord, BlockStore } from "./store/block-store.ts";
-import { StatePrunedError } from "./store/store-errors.ts";
+import { StatePrunedError } from "./store-errors.ts";
 
 /** The canonical chain with its one writer. The pending block is not part of it. */
 export type Chain = Omit<ChainReader, "pending"> & {

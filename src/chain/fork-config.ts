@@ -1,18 +1,18 @@
-import { precompilesAt } from "../evm/precompiles/index.ts";
-import { blobParamsAt } from "../params/blob-schedule.ts";
-import type { BlobParams, ChainConfig } from "../params/chain-config.ts";
-import { forkId, TIME_FORK_FIELDS } from "../params/fork-id.ts";
+import { blobParamsAt } from "../base/params/blob-schedule.ts";
+import type { BlobParams, ChainConfig } from "../base/params/chain-config.ts";
+import { forkId, TIME_FORK_FIELDS } from "../base/params/fork-id.ts";
 import {
   BEACON_ROOTS_ADDRESS,
   CONSOLIDATION_REQUEST_ADDRESS,
   HISTORY_STORAGE_ADDRESS,
   WITHDRAWAL_REQUEST_ADDRESS,
-} from "../params/gas.ts";
-import { hardforkAt, isAtLeast } from "../params/hardforks.ts";
-import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
-import type { Hash } from "../primitives/hash.ts";
-import type { Hex } from "../primitives/hex.ts";
-import type { Header } from "../types/header.ts";
+} from "../base/params/gas.ts";
+import { hardforkAt, isAtLeast } from "../base/params/hardforks.ts";
+import { type Address, ZERO_ADDRESS } from "../base/primitives/address.ts";
+import type { Hash } from "../base/primitives/hash.ts";
+import type { Hex } from "../base/primitives/hex.ts";
+import type { Header } from "../base/types/header.ts";
+import { precompilesAt } from "../evm/machine/precompiles/index.ts";
 
 /** The rules from one time fork on (EIP-7910). */
 export type ForkConfig = {

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
-import type { ChainConfig } from "../params/chain-config.ts";
+import type { ChainConfig } from "../base/params/chain-config.ts";
 import { checkForkSchedule, ForkScheduleError } from "./fork-schedule.ts";
 
 const HEAD = { number: 10, timestamp: 1_000 };

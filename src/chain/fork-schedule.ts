@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { NodeError } from "../errors.ts";
-import type { ChainConfig } from "../params/chain-config.ts";
-import { ifPresent } from "../storage/if-present.ts";
-import { replaceFile } from "../storage/replace-file.ts";
-import type { Header } from "../types/header.ts";
+import { NodeError } from "../base/errors.ts";
+import type { ChainConfig } from "../base/params/chain-config.ts";
+import type { Header } from "../base/types/header.ts";
+import { ifPresent } from "../store/storage/if-present.ts";
+import { replaceFile } from "../store/storage/replace-file.ts";
 
 const FILE = "fork-schedule.json";
 

@@ -1,17 +1,22 @@
-import { INITIAL_BASE_FEE } from "../params/fees.ts";
-import type { Genesis } from "../params/genesis.ts";
-import { isBlockForkActive, isTimeForkActive } from "../params/hardforks.ts";
-import { EMPTY_BYTES } from "../primitives/bytes.ts";
-import { type Hash, hashFromBytes, ZERO_HASH } from "../primitives/hash.ts";
-import { changesOfAlloc } from "../state/state-changes.ts";
-import { HASH_ONLY } from "../trie/ordered-trie-root.ts";
-import { BLOOM_LENGTH } from "../types/bloom.ts";
-import { EMPTY_REQUESTS_HASH, EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH, EMPTY_WITHDRAWALS_ROOT } from "../types/constants.ts";
-import type { Header } from "../types/header.ts";
-import { headerHash } from "../types/header-codec.ts";
+import { INITIAL_BASE_FEE } from "../base/params/fees.ts";
+import type { Genesis } from "../base/params/genesis.ts";
+import { isBlockForkActive, isTimeForkActive } from "../base/params/hardforks.ts";
+import { EMPTY_BYTES } from "../base/primitives/bytes.ts";
+import { type Hash, hashFromBytes, ZERO_HASH } from "../base/primitives/hash.ts";
+import { BLOOM_LENGTH } from "../base/types/bloom.ts";
+import {
+  EMPTY_REQUESTS_HASH,
+  EMPTY_TRIE_ROOT,
+  EMPTY_UNCLES_HASH,
+  EMPTY_WITHDRAWALS_ROOT,
+} from "../base/types/constants.ts";
+import type { Header } from "../base/types/header.ts";
+import { headerHash } from "../base/types/header-codec.ts";
+import { changesOfAlloc } from "../evm/state/state-changes.ts";
+import { HASH_ONLY } from "../store/trie/ordered-trie-root.ts";
+import type { BlockRecord, GenesisState } from "./block-store.ts";
 import { encodeChanges } from "./records/changes-record.ts";
 import { StateEntries } from "./records/state-entries.ts";
-import type { BlockRecord, GenesisState } from "./store/block-store.ts";
 import { buildStateTrie, stateKeys } from "./store/nodes/build-state-trie.ts";
 
 /** Block 0 as geth makes it of the same genesis file. */

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Hash, parseHash } from "../primitives/hash.ts";
-import { replaceFile } from "../storage/replace-file.ts";
+import { type Hash, parseHash } from "../base/primitives/hash.ts";
+import { replaceFile } from "../store/storage/replace-file.ts";
 
 const FILE = "genesis.digest";
 

@@ -1,19 +1,18 @@
-import { invariant } from "../errors.ts";
-import type { ChainConfig } from "../params/chain-config.ts";
-import { HISTORY_STORAGE_ADDRESS } from "../params/gas.ts";
-import { hardforkAt, isAtLeast } from "../params/hardforks.ts";
-import type { Address } from "../primitives/address.ts";
-import { type Hash, hashFromBigint } from "../primitives/hash.ts";
-import type { StateChanges, StateReader } from "../state/reader.ts";
-import { patchedState, type StatePatch, statePatch } from "../state/state-changes.ts";
-import type { AccountProof, StateTrie } from "../state/state-trie.ts";
-import type { MaybePromise } from "../threads/maybe-promise.ts";
-import type { SharedSlices } from "../threads/shared-slices.ts";
-import type { ExecutedBlock } from "../types/block.ts";
-import type { Header } from "../types/header.ts";
-import type { GasPayment } from "./records/receipt-record.ts";
-import type { IncludedTransaction, ReadableBlockStore } from "./store/block-store.ts";
-import { StatePrunedError } from "./store/store-errors.ts";
+import { invariant } from "../base/errors.ts";
+import type { ChainConfig } from "../base/params/chain-config.ts";
+import { HISTORY_STORAGE_ADDRESS } from "../base/params/gas.ts";
+import { hardforkAt, isAtLeast } from "../base/params/hardforks.ts";
+import type { Address } from "../base/primitives/address.ts";
+import { type Hash, hashFromBigint } from "../base/primitives/hash.ts";
+import type { MaybePromise } from "../base/threads/maybe-promise.ts";
+import type { SharedSlices } from "../base/threads/shared-slices.ts";
+import type { ExecutedBlock } from "../base/types/block.ts";
+import type { Header } from "../base/types/header.ts";
+import type { StateChanges, StateReader } from "../evm/state/reader.ts";
+import { patchedState, type StatePatch, statePatch } from "../evm/state/state-changes.ts";
+import type { AccountProof, StateTrie } from "../evm/state/state-trie.ts";
+import type { GasPayment, IncludedTransaction, ReadableBlockStore } from "./block-store.ts";
+import { StatePrunedError } from "./store-errors.ts";
 
 /**
  * The canonical chain, for reading. Every block is final, so `safe` and `finalized` are the head. Blocks older than the oldest one are

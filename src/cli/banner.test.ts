@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fakeListener, fakeNode } from "../../test/support/cli/fake-context.ts";
-import { loadConfig } from "../config/load.ts";
-import { DEV_ACCOUNTS } from "../keystore/dev-accounts.ts";
-import { checksumAddress } from "../primitives/address.ts";
-import type { Hash } from "../primitives/hash.ts";
+import { checksumAddress } from "../base/primitives/address.ts";
+import type { Hash } from "../base/primitives/hash.ts";
+import { loadConfig } from "../node/config/load.ts";
+import { DEV_ACCOUNTS } from "../node/keystore/dev-accounts.ts";
 import { type BannerOptions, renderBanner } from "./banner.ts";
 
 function banner(options: Partial<BannerOptions> = {}, dev = true, flags: Record<string, string> = {}): string {

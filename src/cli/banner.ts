@@ -1,13 +1,13 @@
-import type { Listener } from "../adapters/rpc-endpoints.ts";
-import type { Config } from "../config/config.ts";
-import { dangersOf } from "../config/dangers.ts";
-import { isInMemory } from "../config/home.ts";
-import { duration } from "../config/value-types.ts";
-import { DEV_BALANCE } from "../keystore/dev-accounts.ts";
-import type { ChainStatus } from "../node/types.ts";
-import { etherText } from "../observe/activity/amounts.ts";
-import { checksumAddress } from "../primitives/address.ts";
-import { escapeControls } from "../telemetry/escape-controls.ts";
+import { checksumAddress } from "../base/primitives/address.ts";
+import { escapeControls } from "../base/telemetry/escape-controls.ts";
+import type { Listener } from "../node/adapters/rpc-endpoints.ts";
+import type { Config } from "../node/config/config.ts";
+import { dangersOf } from "../node/config/dangers.ts";
+import { isInMemory } from "../node/config/home.ts";
+import { duration } from "../node/config/value-types.ts";
+import { DEV_BALANCE } from "../node/keystore/dev-accounts.ts";
+import { etherText } from "../node/observe/activity/amounts.ts";
+import type { ChainStatus } from "../node/roles/types.ts";
 
 export type BannerOptions = {
   /** `v0.1.0` */

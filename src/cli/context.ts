@@ -1,11 +1,11 @@
 import type { Readable, Writable } from "node:stream";
-import type { Config } from "../config/config.ts";
-import type { NodeOperations } from "../node/types.ts";
-import { ActivityLog } from "../observe/activity/activity-log.ts";
-import { createPaint } from "../observe/activity/paint.ts";
-import type { CrashSource } from "../observe/crash-policy.ts";
-import { createLogger, type LoggerOptions, type RootLogger } from "../telemetry/create-logger.ts";
-import type { Timers } from "../telemetry/timers.ts";
+import { createLogger, type LoggerOptions, type RootLogger } from "../base/telemetry/create-logger.ts";
+import type { Timers } from "../base/telemetry/timers.ts";
+import type { Config } from "../node/config/config.ts";
+import { ActivityLog } from "../node/observe/activity/activity-log.ts";
+import { createPaint } from "../node/observe/activity/paint.ts";
+import type { CrashSource } from "../node/observe/crash-policy.ts";
+import type { NodeOperations } from "../node/roles/types.ts";
 import { hasColors } from "./colors.ts";
 import { createLogOutput } from "./log-output.ts";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { CONTROL_CHARACTERS } from "../../test/support/base/telemetry/control-characters.ts";
 import { fakeContext, fakeListener, fakeNode } from "../../test/support/cli/fake-context.ts";
-import { CONTROL_CHARACTERS } from "../../test/support/telemetry/control-characters.ts";
-import type { Config } from "../config/config.ts";
-import { loadConfig } from "../config/load.ts";
-import { escapeControlsInLines } from "../telemetry/escape-controls.ts";
+import { escapeControlsInLines } from "../base/telemetry/escape-controls.ts";
+import type { Config } from "../node/config/config.ts";
+import { loadConfig } from "../node/config/load.ts";
 import { renderBanner } from "./banner.ts";
 import { doctor } from "./doctor/doctor.ts";
 import type { System } from "./doctor/system.ts";

@@ -9,9 +9,9 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
 import { fakeContext } from "../../test/support/cli/fake-context.ts";
-import { addressFromPrivateKey } from "../crypto/secp256k1.ts";
-import { hexToBytes } from "../primitives/hex.ts";
-import { ifPresent } from "../storage/if-present.ts";
+import { addressFromPrivateKey } from "../base/crypto/secp256k1.ts";
+import { hexToBytes } from "../base/primitives/hex.ts";
+import { ifPresent } from "../store/storage/if-present.ts";
 import type { NetworkFile } from "./commands/network-file.ts";
 import { runCli } from "./program.ts";
 

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { test } from "node:test";
-import { UnknownNamespaceError } from "../adapters/rpc-endpoints.ts";
-import { LogCorruptionError } from "../storage/log-reader.ts";
+import { UnknownNamespaceError } from "../node/adapters/rpc-endpoints.ts";
+import { LogCorruptionError } from "../store/storage/log-reader.ts";
 import { describeError, exitCodeOf, portOwner } from "./errors.ts";
 
 const skip = process.platform !== "linux" && "only Linux shows who listens";

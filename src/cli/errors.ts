@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { basename } from "node:path";
-import { NodeError } from "../errors.ts";
-import { escapeControls, escapeControlsInLines } from "../telemetry/escape-controls.ts";
+import { NodeError } from "../base/errors.ts";
+import { escapeControls, escapeControlsInLines } from "../base/telemetry/escape-controls.ts";
 
 /** The command was called in a way it cannot be: exit code 2. */
 export class UsageError extends NodeError {

@@ -3,7 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { test } from "node:test";
 import { testProgram } from "../../test/support/test-program.ts";
-import { clientVersion, packageVersion } from "../config/package.ts";
+import { clientVersion, packageVersion } from "../node/config/package.ts";
 
 const entry = testProgram(new URL("../../test/support/cli/run-main.ts", import.meta.url));
 

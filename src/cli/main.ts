@@ -1,5 +1,5 @@
-import type { NodeOperations } from "../node/types.ts";
-import { fatalTimers } from "../telemetry/fatal-timers.ts";
+import { fatalTimers } from "../base/telemetry/fatal-timers.ts";
+import type { NodeOperations } from "../node/roles/types.ts";
 import { runCli } from "./program.ts";
 
 /** A reader that takes longer for the last output has stopped reading. */
@@ -36,5 +36,5 @@ export async function main(loadOperations = loadNode): Promise<void> {
 }
 
 async function loadNode(): Promise<NodeOperations> {
-  return (await import("../node/operations.ts")).nodeOperations;
+  return (await import("../node/roles/operations.ts")).nodeOperations;
 }

@@ -1,5 +1,5 @@
-import type { Progress } from "../node/types.ts";
-import { escapeControls } from "../telemetry/escape-controls.ts";
+import { escapeControls } from "../base/telemetry/escape-controls.ts";
+import type { Progress } from "../node/roles/types.ts";
 import type { CliContext } from "./context.ts";
 
 /** A bar is redrawn and a line written at most this often. */

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fakeContext } from "../../test/support/cli/fake-context.ts";
-import { listenMetrics } from "../observe/metrics-listener.ts";
+import { listenMetrics } from "../node/observe/metrics-listener.ts";
 import type { Readiness } from "../rpc/ports/node.ts";
 import { runCli } from "./program.ts";
 

@@ -3,11 +3,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { ManualTimers } from "../../test/support/base/telemetry/manual-timers.ts";
 import { fakeContext } from "../../test/support/cli/fake-context.ts";
-import { ManualTimers } from "../../test/support/telemetry/manual-timers.ts";
-import { tokensPath } from "../config/home.ts";
-import { createJwtSecret, readJwtSecret } from "../config/secrets.ts";
-import { TokenFiles } from "../config/token-file.ts";
+import { tokensPath } from "../node/config/home.ts";
+import { createJwtSecret, readJwtSecret } from "../node/config/secrets.ts";
+import { TokenFiles } from "../node/config/token-file.ts";
 import { type JwtClaims, verifyJwt } from "../rpc/transport/auth/jwt.ts";
 import { runCli } from "./program.ts";
 

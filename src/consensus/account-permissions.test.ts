@@ -12,19 +12,19 @@ import {
   type TestApplication,
   transferOf,
 } from "../../test/support/consensus/test-application.ts";
+import { compressPublicKey } from "../base/crypto/compressed-public-key.ts";
+import { publicKeyFromPrivate } from "../base/crypto/secp256k1.ts";
+import { type Address, ZERO_ADDRESS } from "../base/primitives/address.ts";
+import type { Hash } from "../base/primitives/hash.ts";
+import { bytesToHex, hexToBytes } from "../base/primitives/hex.ts";
+import type { Transaction } from "../base/types/transaction/transaction.ts";
 import { importBlock } from "../chain/chain.ts";
+import { call } from "../evm/execution/call/call.ts";
 import {
   ALLOWED_ACCOUNTS_ADDRESS,
   ALLOWED_ACCOUNTS_CODE,
   allowedAccountsStorage,
-} from "../config/genesis/allowed-accounts.ts";
-import { compressPublicKey } from "../crypto/compressed-public-key.ts";
-import { publicKeyFromPrivate } from "../crypto/secp256k1.ts";
-import { call } from "../execution/call/call.ts";
-import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
-import type { Hash } from "../primitives/hash.ts";
-import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
-import type { Transaction } from "../types/transaction/transaction.ts";
+} from "../node/config/genesis/allowed-accounts.ts";
 
 const abi = [
   ...["maySend", "mayDeploy"].map((name) => ({

@@ -1,5 +1,5 @@
-import type { Address } from "../primitives/address.ts";
-import type { Hash } from "../primitives/hash.ts";
+import type { Address } from "../base/primitives/address.ts";
+import type { Hash } from "../base/primitives/hash.ts";
 
 /** A moment as consensus counts it: Unix seconds and the nanoseconds beyond them. */
 export type Time = { readonly seconds: number; readonly nanos: number };

@@ -1,7 +1,7 @@
+import { equalBytes } from "../base/primitives/bytes.ts";
+import type { Hash } from "../base/primitives/hash.ts";
 import type { Parameter } from "../chain/agreement/agreement.ts";
-import type { SealedBlock } from "../execution/block/build-block.ts";
-import { equalBytes } from "../primitives/bytes.ts";
-import type { Hash } from "../primitives/hash.ts";
+import type { SealedBlock } from "../evm/execution/block/build-block.ts";
 import type { BlockInput, Proposal, TxResult, Validator } from "./application.ts";
 import type { GovernanceInBlock } from "./voting/block-effect.ts";
 

@@ -1,4 +1,4 @@
-import { NodeError } from "../errors.ts";
+import { NodeError } from "../base/errors.ts";
 
 /** Another change of the chain is running; the caller may try again after it. */
 class ChainBusyError extends NodeError {

@@ -1,6 +1,6 @@
-import { NodeError } from "../errors.ts";
-import type { ChainConfig } from "../params/chain-config.ts";
-import type { Hash } from "../primitives/hash.ts";
+import { NodeError } from "../base/errors.ts";
+import type { ChainConfig } from "../base/params/chain-config.ts";
+import type { Hash } from "../base/primitives/hash.ts";
 import type { ChainStart, Validator } from "./application.ts";
 
 /** consensus_params.version.app: raised with every incompatible format of proposals. */

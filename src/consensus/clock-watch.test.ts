@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { SILENT_LOGGER } from "../telemetry/logger.ts";
-import { createMetrics } from "../telemetry/metrics.ts";
+import { SILENT_LOGGER } from "../base/telemetry/logger.ts";
+import { createMetrics } from "../base/telemetry/metrics.ts";
 import { type ClockStop, type ClockWatchOptions, createClockWatch, openClockStopFile } from "./clock-watch.ts";
 
 const HOUR = 3_600_000;

@@ -1,8 +1,8 @@
 import { readFileSync, rmSync } from "node:fs";
-import { NodeError } from "../errors.ts";
-import { replaceFile } from "../storage/replace-file.ts";
-import type { Logger } from "../telemetry/logger.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
+import { NodeError } from "../base/errors.ts";
+import type { Logger } from "../base/telemetry/logger.ts";
+import type { Metrics } from "../base/telemetry/metrics.ts";
+import { replaceFile } from "../store/storage/replace-file.ts";
 
 /** The wall clock is not plausible: no block is made until it is confirmed or set right. */
 export class ClockJumpError extends NodeError {

@@ -8,11 +8,11 @@ import {
   PROPOSER,
   proposalOf,
 } from "../../test/support/consensus/test-application.ts";
-import { compressPublicKey } from "../crypto/compressed-public-key.ts";
-import { publicKeyFromPrivate } from "../crypto/secp256k1.ts";
-import { EMPTY_BYTES } from "../primitives/bytes.ts";
-import { hashFromBigint, ZERO_HASH } from "../primitives/hash.ts";
-import { decodeRlp, encodeRlp } from "../primitives/rlp.ts";
+import { compressPublicKey } from "../base/crypto/compressed-public-key.ts";
+import { publicKeyFromPrivate } from "../base/crypto/secp256k1.ts";
+import { EMPTY_BYTES } from "../base/primitives/bytes.ts";
+import { hashFromBigint, ZERO_HASH } from "../base/primitives/hash.ts";
+import { decodeRlp, encodeRlp } from "../base/primitives/rlp.ts";
 import { consensusHashOf, decodeConsensusData, encodeConsensusData } from "./consensus-data.ts";
 
 const HASH = hashFromBigint(0xabcdefn);

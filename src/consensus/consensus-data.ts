@@ -1,10 +1,10 @@
+import { NodeError } from "../base/errors.ts";
+import { type Address, addressFromBytes, addressToBytes } from "../base/primitives/address.ts";
+import { bigintToBytes, bytesToBigint, concatBytes, EMPTY_BYTES } from "../base/primitives/bytes.ts";
+import { type Hash, hashFromBytes, hashToBytes, ZERO_HASH } from "../base/primitives/hash.ts";
+import { decodeRlp, encodeRlp, type RlpItem } from "../base/primitives/rlp.ts";
 import { type Parameter, parameterItem, parameterOfItem } from "../chain/agreement/agreement.ts";
-import { NodeError } from "../errors.ts";
-import { type Address, addressFromBytes, addressToBytes } from "../primitives/address.ts";
-import { bigintToBytes, bytesToBigint, concatBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
-import { type Hash, hashFromBytes, hashToBytes, ZERO_HASH } from "../primitives/hash.ts";
-import { decodeRlp, encodeRlp, type RlpItem } from "../primitives/rlp.ts";
-import { MalformedBytesError } from "../storage/byte-io.ts";
+import { MalformedBytesError } from "../store/storage/byte-io.ts";
 import type { GovernanceInBlock } from "./voting/block-effect.ts";
 import type { Offence } from "./voting/jail.ts";
 import type { Vote } from "./voting/snapshot.ts";

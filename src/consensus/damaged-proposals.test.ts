@@ -12,22 +12,22 @@ import {
   type TestApplication,
   transferOf,
 } from "../../test/support/consensus/test-application.ts";
-import { compressPublicKey } from "../crypto/compressed-public-key.ts";
-import { publicKeyFromPrivate, SECP256K1_ORDER } from "../crypto/secp256k1.ts";
-import { SYSTEM_ADDRESS } from "../params/gas.ts";
-import { type Address, addressToBytes } from "../primitives/address.ts";
-import { bigintToBytes, concatBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
-import type { Hash } from "../primitives/hash.ts";
-import { encodeRlp, type RlpItem } from "../primitives/rlp.ts";
-import type { TransactionFields } from "../types/transaction/codec.ts";
-import { buildTransaction, encodePooledTransaction } from "../types/transaction/encode.ts";
-import { signAuthorization, signTransaction } from "../types/transaction/sign.ts";
+import { compressPublicKey } from "../base/crypto/compressed-public-key.ts";
+import { publicKeyFromPrivate, SECP256K1_ORDER } from "../base/crypto/secp256k1.ts";
+import { SYSTEM_ADDRESS } from "../base/params/gas.ts";
+import { type Address, addressToBytes } from "../base/primitives/address.ts";
+import { bigintToBytes, concatBytes, EMPTY_BYTES } from "../base/primitives/bytes.ts";
+import type { Hash } from "../base/primitives/hash.ts";
+import { encodeRlp, type RlpItem } from "../base/primitives/rlp.ts";
+import type { TransactionFields } from "../base/types/transaction/codec.ts";
+import { buildTransaction, encodePooledTransaction } from "../base/types/transaction/encode.ts";
+import { signAuthorization, signTransaction } from "../base/types/transaction/sign.ts";
 import type {
   Authorization,
   BlobTransaction,
   FeeMarketTransaction,
   Transaction,
-} from "../types/transaction/transaction.ts";
+} from "../base/types/transaction/transaction.ts";
 import type { BlockInput } from "./application.ts";
 import { encodeProposerData } from "./consensus-data.ts";
 

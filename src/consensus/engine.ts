@@ -1,8 +1,8 @@
-import { NodeError } from "../errors.ts";
-import type { Address } from "../primitives/address.ts";
-import type { Hash } from "../primitives/hash.ts";
-import type { Hex } from "../primitives/hex.ts";
-import type { PeerSettings } from "./cometbft/peer-lists.ts";
+import { NodeError } from "../base/errors.ts";
+import type { Address } from "../base/primitives/address.ts";
+import type { Hash } from "../base/primitives/hash.ts";
+import type { Hex } from "../base/primitives/hex.ts";
+import type { PeerSettings } from "./peer-lists.ts";
 
 /** Decides order and time of blocks, and drives the application with them. */
 export type Engine = {

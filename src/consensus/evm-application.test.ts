@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ManualTimers } from "../../test/support/base/telemetry/manual-timers.ts";
 import { assertingApplication, testApplicationContract } from "../../test/support/consensus/application-contract.ts";
 import {
   GENESIS,
@@ -12,14 +13,13 @@ import {
   transferOf,
   withCalls,
 } from "../../test/support/consensus/test-application.ts";
-import { ManualTimers } from "../../test/support/telemetry/manual-timers.ts";
-import { isIndexDamage } from "../chain/store/store-errors.ts";
-import { NodeError } from "../errors.ts";
-import { BLOCK_RLP_SIZE_MAX } from "../params/gas.ts";
-import type { Address } from "../primitives/address.ts";
-import { hexToBytes } from "../primitives/hex.ts";
-import { KvCorruptionError, KvDamagedError, KvMissingRowError } from "../storage/kv.ts";
-import { encodeBlock } from "../types/block-codec.ts";
+import { NodeError } from "../base/errors.ts";
+import { BLOCK_RLP_SIZE_MAX } from "../base/params/gas.ts";
+import type { Address } from "../base/primitives/address.ts";
+import { hexToBytes } from "../base/primitives/hex.ts";
+import { encodeBlock } from "../base/types/block-codec.ts";
+import { isIndexDamage } from "../chain/store-errors.ts";
+import { KvCorruptionError, KvDamagedError, KvMissingRowError } from "../store/storage/kv.ts";
 import { INSERT_CODES } from "./application.ts";
 import { SoloEngine } from "./solo/solo-engine.ts";
 

@@ -1,20 +1,18 @@
+import { invariant, NodeError } from "../base/errors.ts";
+import { gasLimitBase, nextGasLimit } from "../base/params/fees.ts";
+import type { ForkHashes } from "../base/params/fork-id.ts";
+import { type Address, addressToBytes } from "../base/primitives/address.ts";
+import { bigintToFixedBytes, concatBytes, EMPTY_BYTES, equalBytes } from "../base/primitives/bytes.ts";
+import { type Hash, hashToBytes } from "../base/primitives/hash.ts";
+import { bytesToHex } from "../base/primitives/hex.ts";
+import { keccak256Hash } from "../base/primitives/keccak.ts";
+import type { Logger } from "../base/telemetry/logger.ts";
+import { TransactionRejection } from "../base/types/transaction/codec.ts";
+import { decodeTransaction } from "../base/types/transaction/decode.ts";
+import type { Transaction } from "../base/types/transaction/transaction.ts";
 import type { Parameter } from "../chain/agreement/agreement.ts";
 import type { Chain } from "../chain/chain.ts";
-import { invariant, NodeError } from "../errors.ts";
-import type { BlockBuilder, PayloadAttributes } from "../execution/block/build-block.ts";
-import type { Mempool } from "../mempool/mempool.ts";
-import type { PeerSubmissions, RunAdd } from "../mempool/peer-submissions.ts";
-import { gasLimitBase, nextGasLimit } from "../params/fees.ts";
-import type { ForkHashes } from "../params/fork-id.ts";
-import { type Address, addressToBytes } from "../primitives/address.ts";
-import { bigintToFixedBytes, concatBytes, EMPTY_BYTES, equalBytes } from "../primitives/bytes.ts";
-import { type Hash, hashToBytes } from "../primitives/hash.ts";
-import { bytesToHex } from "../primitives/hex.ts";
-import { keccak256Hash } from "../primitives/keccak.ts";
-import type { Logger } from "../telemetry/logger.ts";
-import { TransactionRejection } from "../types/transaction/codec.ts";
-import { decodeTransaction } from "../types/transaction/decode.ts";
-import type { Transaction } from "../types/transaction/transaction.ts";
+import type { BlockBuilder, PayloadAttributes } from "../evm/execution/block/build-block.ts";
 import type {
   Application,
   ApplyResult,
@@ -39,6 +37,8 @@ import {
 } from "./consensus-data.ts";
 import { createGossipList, type GossipLimits, type GossipList } from "./gossip-list.ts";
 import { insertTransaction } from "./insert-transaction.ts";
+import type { Mempool } from "./mempool/mempool.ts";
+import type { PeerSubmissions, RunAdd } from "./mempool/peer-submissions.ts";
 import {
   assembleBlock,
   beginPacking,

@@ -1,7 +1,7 @@
-import type { Mempool } from "../mempool/mempool.ts";
-import type { PooledTransaction } from "../mempool/pool.ts";
-import type { Hash } from "../primitives/hash.ts";
-import { encodePooledTransaction } from "../types/transaction/encode.ts";
+import type { Hash } from "../base/primitives/hash.ts";
+import { encodePooledTransaction } from "../base/types/transaction/encode.ts";
+import type { Mempool } from "./mempool/mempool.ts";
+import type { PooledTransaction } from "./mempool/pool.ts";
 
 /**
  * Transactions that wait to be announced; of more the oldest are dropped. A constant, because nothing is lost: the transactions stay in the

@@ -1,9 +1,9 @@
-import type { ErrorCode } from "../error-codes.ts";
-import { NodeError } from "../errors.ts";
-import type { PeerSubmissions, RunAdd } from "../mempool/peer-submissions.ts";
-import { decodeSubmission } from "../mempool/submission.ts";
-import type { DecodedPooledTransaction } from "../types/transaction/decode.ts";
+import type { ErrorCode } from "../base/error-codes.ts";
+import { NodeError } from "../base/errors.ts";
+import type { DecodedPooledTransaction } from "../base/types/transaction/decode.ts";
 import { INSERT_CODES, type InsertCode } from "./application.ts";
+import type { PeerSubmissions, RunAdd } from "./mempool/peer-submissions.ts";
+import { decodeSubmission } from "./mempool/submission.ts";
 
 /**
  * Pool rejections after which the same bytes can never become valid on this chain. Everything else depends on the head, the

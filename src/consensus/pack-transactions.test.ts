@@ -7,10 +7,10 @@ import {
   transferOf,
 } from "../../test/support/consensus/test-application.ts";
 import fc from "../../test/support/fast-check.ts";
-import type { BlockBuilder, SealedBlock } from "../execution/block/build-block.ts";
-import { InvalidBlockError, InvalidTransactionError } from "../execution/errors.ts";
-import { allForksAtGenesis } from "../params/blob-schedule.ts";
-import type { Transaction } from "../types/transaction/transaction.ts";
+import { allForksAtGenesis } from "../base/params/blob-schedule.ts";
+import type { Transaction } from "../base/types/transaction/transaction.ts";
+import type { BlockBuilder, SealedBlock } from "../evm/execution/block/build-block.ts";
+import { InvalidBlockError, InvalidTransactionError } from "../evm/execution/errors.ts";
 import { assembleBlock, Packing, type PackingLimits, TX_FRAME_BYTES } from "./pack-transactions.ts";
 import { ExecutorFailure } from "./quarantine.ts";
 

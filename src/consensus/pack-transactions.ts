@@ -1,18 +1,18 @@
-import { isIndexDamage } from "../chain/store/store-errors.ts";
-import type { BlockBuilder, SealedBlock } from "../execution/block/build-block.ts";
-import type { Speculation } from "../execution/parallel/speculation.ts";
-import type { BlockOrder } from "../mempool/block-order.ts";
-import type { Mempool } from "../mempool/mempool.ts";
-import type { PooledTransaction } from "../mempool/pool.ts";
-import { blobParamsAt } from "../params/blob-schedule.ts";
-import type { ChainConfig } from "../params/chain-config.ts";
-import { txGasLimitMaxOf } from "../params/execution-limits.ts";
-import { blobBaseFee } from "../params/fees.ts";
-import { BLOCK_RLP_SIZE_MAX, TX_BASE_GAS } from "../params/gas.ts";
-import { hardforkAt } from "../params/hardforks.ts";
-import type { Hash } from "../primitives/hash.ts";
-import { TransactionRejection } from "../types/transaction/codec.ts";
-import type { Transaction } from "../types/transaction/transaction.ts";
+import { blobParamsAt } from "../base/params/blob-schedule.ts";
+import type { ChainConfig } from "../base/params/chain-config.ts";
+import { txGasLimitMaxOf } from "../base/params/execution-limits.ts";
+import { blobBaseFee } from "../base/params/fees.ts";
+import { BLOCK_RLP_SIZE_MAX, TX_BASE_GAS } from "../base/params/gas.ts";
+import { hardforkAt } from "../base/params/hardforks.ts";
+import type { Hash } from "../base/primitives/hash.ts";
+import { TransactionRejection } from "../base/types/transaction/codec.ts";
+import type { Transaction } from "../base/types/transaction/transaction.ts";
+import { isIndexDamage } from "../chain/store-errors.ts";
+import type { BlockBuilder, SealedBlock } from "../evm/execution/block/build-block.ts";
+import type { Speculation } from "../evm/execution/parallel/speculation.ts";
+import type { BlockOrder } from "./mempool/block-order.ts";
+import type { Mempool } from "./mempool/mempool.ts";
+import type { PooledTransaction } from "./mempool/pool.ts";
 import { ExecutorFailure, type SetAside } from "./quarantine.ts";
 
 type AssembledBlock = {

@@ -8,17 +8,17 @@ import {
   type TestApplication,
   transferOf,
 } from "../../test/support/consensus/test-application.ts";
-import type { BlockParent } from "../execution/block/block-execution.ts";
+import type { parseGenesis } from "../base/params/genesis.ts";
+import type { Address } from "../base/primitives/address.ts";
+import type { Transaction } from "../base/types/transaction/transaction.ts";
+import type { BlockParent } from "../evm/execution/block/block-execution.ts";
+import { SpeculativeBlock } from "../evm/execution/block/speculative-block.ts";
 import {
   contextKey,
   Speculation,
   type SpeculationLane,
   type SpeculationOutcome,
-} from "../execution/parallel/speculation.ts";
-import { SpeculativeBlock } from "../execution/parallel/speculative-block.ts";
-import type { parseGenesis } from "../params/genesis.ts";
-import type { Address } from "../primitives/address.ts";
-import type { Transaction } from "../types/transaction/transaction.ts";
+} from "../evm/execution/parallel/speculation.ts";
 
 /** SLOAD 0, add 1, SSTORE 0, LOG0 of nothing: every call depends on the one before. */
 const COUNTER = `0x${"c0".repeat(20)}` as Address;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { account, alice, allocWith, testChain, transactionOf } from "../../test/support/execution/factories.ts";
-import { STRICT_LOGGER } from "../../test/support/telemetry/strict-logger.ts";
-import { createBlockBuilder } from "../execution/block/build-block.ts";
-import { Mempool } from "../mempool/mempool.ts";
-import { WITHDRAWAL_REQUEST_ADDRESS } from "../params/gas.ts";
+import { STRICT_LOGGER } from "../../test/support/base/telemetry/strict-logger.ts";
+import { account, alice, allocWith, testChain, transactionOf } from "../../test/support/evm/execution/factories.ts";
+import { WITHDRAWAL_REQUEST_ADDRESS } from "../base/params/gas.ts";
+import { createBlockBuilder } from "../evm/execution/block/build-block.ts";
+import { Mempool } from "./mempool/mempool.ts";
 import { PendingBlocks } from "./pending-block.ts";
 
 /** Milliseconds that a build takes. */

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ACCOUNTS, KEYS, PROPOSER } from "../../test/support/consensus/test-application.ts";
-import { compressPublicKey } from "../crypto/compressed-public-key.ts";
-import { publicKeyFromPrivate } from "../crypto/secp256k1.ts";
-import { bigintToBytes, concatBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
-import { encodeRlp } from "../primitives/rlp.ts";
+import { compressPublicKey } from "../base/crypto/compressed-public-key.ts";
+import { publicKeyFromPrivate } from "../base/crypto/secp256k1.ts";
+import { bigintToBytes, concatBytes, EMPTY_BYTES } from "../base/primitives/bytes.ts";
+import { encodeRlp } from "../base/primitives/rlp.ts";
 import { decodeProposerData, encodeProposerData } from "./consensus-data.ts";
 
 const KEY = compressPublicKey(publicKeyFromPrivate(KEYS[1]!));

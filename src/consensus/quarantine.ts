@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { NodeError } from "../errors.ts";
-import { InvalidBlockError } from "../execution/errors.ts";
-import type { Hash } from "../primitives/hash.ts";
-import { bytesToHex } from "../primitives/hex.ts";
-import { makeFolder } from "../storage/make-folder.ts";
-import { replaceFile } from "../storage/replace-file.ts";
-import type { Transaction } from "../types/transaction/transaction.ts";
+import { NodeError } from "../base/errors.ts";
+import type { Hash } from "../base/primitives/hash.ts";
+import { bytesToHex } from "../base/primitives/hex.ts";
+import type { Transaction } from "../base/types/transaction/transaction.ts";
+import { InvalidBlockError } from "../evm/execution/errors.ts";
+import { makeFolder } from "../store/storage/make-folder.ts";
+import { replaceFile } from "../store/storage/replace-file.ts";
 
 /**
  * No block can have `transaction`, and not by a rejection: a block with it breaks a rule of blocks, or there is a bug of ours, or damaged

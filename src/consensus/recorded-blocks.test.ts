@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { STRICT_LOGGER } from "../../test/support/base/telemetry/strict-logger.ts";
 import { testApplicationContract } from "../../test/support/consensus/application-contract.ts";
 import {
   ACCOUNTS,
@@ -12,10 +13,9 @@ import {
   transferOf,
   VALIDATOR_POWER,
 } from "../../test/support/consensus/test-application.ts";
-import { STRICT_LOGGER } from "../../test/support/telemetry/strict-logger.ts";
-import { compressPublicKey } from "../crypto/compressed-public-key.ts";
-import { publicKeyFromPrivate } from "../crypto/secp256k1.ts";
-import type { Address } from "../primitives/address.ts";
+import { compressPublicKey } from "../base/crypto/compressed-public-key.ts";
+import { publicKeyFromPrivate } from "../base/crypto/secp256k1.ts";
+import type { Address } from "../base/primitives/address.ts";
 import type { BlockInput, BlockResult } from "./application.ts";
 import { decodeProposerData, encodeProposerData } from "./consensus-data.ts";
 import { RecordedBlocks } from "./recorded-blocks.ts";

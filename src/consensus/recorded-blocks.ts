@@ -1,7 +1,7 @@
+import { NodeError } from "../base/errors.ts";
+import type { Logger } from "../base/telemetry/logger.ts";
 import { readAgreement } from "../chain/agreement/agreement.ts";
 import type { Chain } from "../chain/chain.ts";
-import { NodeError } from "../errors.ts";
-import type { Logger } from "../telemetry/logger.ts";
 import type {
   Application,
   ApplyResult,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { encodeFunctionData, parseAbi } from "viem";
-import { hexToBytes } from "../primitives/hex.ts";
+import { hexToBytes } from "../base/primitives/hex.ts";
 import { createConsoleReader } from "./console-log.ts";
 
 const consoleText = createConsoleReader();

@@ -1,8 +1,8 @@
 import { format } from "node:util";
-import { type Address, addressFromWord, checksumAddress } from "../primitives/address.ts";
-import { bytesToBigint } from "../primitives/bytes.ts";
-import { bytesToHex } from "../primitives/hex.ts";
-import { keccak256 } from "../primitives/keccak.ts";
+import { type Address, addressFromWord, checksumAddress } from "../base/primitives/address.ts";
+import { bytesToBigint } from "../base/primitives/bytes.ts";
+import { bytesToHex } from "../base/primitives/hex.ts";
+import { keccak256 } from "../base/primitives/keccak.ts";
 
 /** Contracts call it to print: `console.sol` of Hardhat and forge-std. "console.log" in ASCII. */
 export const CONSOLE_ADDRESS = "0x000000000000000000636f6e736f6c652e6c6f67" as Address;

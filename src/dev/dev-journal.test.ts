@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { createFaultyDisk } from "../../test/support/storage/faulty-disk.ts";
-import type { Address } from "../primitives/address.ts";
-import type { Hash } from "../primitives/hash.ts";
-import { EMPTY_CODE_HASH } from "../state/account.ts";
-import { openLogDirectory } from "../storage/log-file.ts";
-import { createMemoryLogDirectory } from "../storage/memory-log-directory.ts";
+import { createFaultyDisk } from "../../test/support/store/storage/faulty-disk.ts";
+import type { Address } from "../base/primitives/address.ts";
+import type { Hash } from "../base/primitives/hash.ts";
+import { EMPTY_CODE_HASH } from "../evm/state/account.ts";
+import { openLogDirectory } from "../store/storage/log-file.ts";
+import { createMemoryLogDirectory } from "../store/storage/memory-log-directory.ts";
 import { type Checkpoint, type DevJournal, type DevRecord, openDevJournal } from "./dev-journal.ts";
 import { restoreDevState } from "./dev-state.ts";
 

@@ -1,9 +1,9 @@
+import type { Hash } from "../base/primitives/hash.ts";
 import { readChanges, writeChanges } from "../chain/records/changes-record.ts";
-import type { Hash } from "../primitives/hash.ts";
-import type { StateChanges } from "../state/reader.ts";
-import { type BlockLog, LogWriteError, openBlockLog } from "../storage/block-log.ts";
-import { ByteReader, ByteWriter } from "../storage/byte-io.ts";
-import type { LogDirectory } from "../storage/log-file.ts";
+import type { StateChanges } from "../evm/state/reader.ts";
+import { type BlockLog, LogWriteError, openBlockLog } from "../store/storage/block-log.ts";
+import { ByteReader, ByteWriter } from "../store/storage/byte-io.ts";
+import type { LogDirectory } from "../store/storage/log-file.ts";
 import { type DevSettings, decodeSettings, encodeSettings } from "./dev-settings.ts";
 
 /** What a caller did to the chain besides sending transactions. */

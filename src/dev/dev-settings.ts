@@ -1,7 +1,7 @@
-import { NodeError } from "../errors.ts";
-import type { EarlierChainId } from "../params/chain-config.ts";
-import type { Address } from "../primitives/address.ts";
-import type { Hash } from "../primitives/hash.ts";
+import { NodeError } from "../base/errors.ts";
+import type { EarlierChainId } from "../base/params/chain-config.ts";
+import type { Address } from "../base/primitives/address.ts";
+import type { Hash } from "../base/primitives/hash.ts";
 
 /** A call that bends the chain cannot be done as asked; nothing has changed. */
 export class DevControlError extends NodeError {

@@ -1,10 +1,10 @@
+import type { Address } from "../base/primitives/address.ts";
+import type { Hash } from "../base/primitives/hash.ts";
 import type { Chain } from "../chain/chain.ts";
-import type { Address } from "../primitives/address.ts";
-import type { Hash } from "../primitives/hash.ts";
-import { EMPTY_ACCOUNT } from "../state/account.ts";
-import type { StateChanges, StateReader } from "../state/reader.ts";
-import { mergeChanges } from "../state/state-changes.ts";
-import { createWorldState } from "../state/world-state.ts";
+import { EMPTY_ACCOUNT } from "../evm/state/account.ts";
+import type { StateChanges, StateReader } from "../evm/state/reader.ts";
+import { mergeChanges } from "../evm/state/state-changes.ts";
+import { createWorldState } from "../evm/state/world-state.ts";
 import type { DevRecord, SnapshotRecord } from "./dev-journal.ts";
 import { type DevSettings, revertedSettings } from "./dev-settings.ts";
 

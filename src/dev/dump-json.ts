@@ -1,7 +1,7 @@
-import { type Address, parseAddress } from "../primitives/address.ts";
-import { type Hash, hashFromBigint, parseHash } from "../primitives/hash.ts";
-import { hexToBytes, isData } from "../primitives/hex.ts";
-import { isJsonObject } from "../primitives/shape.ts";
+import { type Address, parseAddress } from "../base/primitives/address.ts";
+import { type Hash, hashFromBigint, parseHash } from "../base/primitives/hash.ts";
+import { hexToBytes, isData } from "../base/primitives/hex.ts";
+import { isJsonObject } from "../base/primitives/shape.ts";
 import { DevControlError } from "./dev-settings.ts";
 
 /** Members of an object whose values nobody has checked. */

@@ -1,24 +1,24 @@
-import { createAddress } from "../evm/contract-creation.ts";
-import { blobParamsAt } from "../params/blob-schedule.ts";
-import type { ChainConfig } from "../params/chain-config.ts";
-import { blobBaseFee } from "../params/fees.ts";
-import type { Address } from "../primitives/address.ts";
-import type { Hash } from "../primitives/hash.ts";
-import { bytesToHex } from "../primitives/hex.ts";
-import { keccak256Hash } from "../primitives/keccak.ts";
-import { toQuantity } from "../primitives/quantity.ts";
-import type { ExecutedBlock, Withdrawal } from "../types/block.ts";
-import { logsBloom } from "../types/bloom.ts";
-import type { Header } from "../types/header.ts";
-import { headerHash } from "../types/header-codec.ts";
-import { type HeaderReaders, headerFromJson } from "../types/header-json.ts";
-import type { Log, Receipt } from "../types/receipt.ts";
-import type { TransactionFields } from "../types/transaction/codec.ts";
-import { buildTransaction } from "../types/transaction/encode.ts";
-import { blobGasOf, effectiveGasPrice } from "../types/transaction/fees.ts";
-import { impersonatedSender, includedHash, isUnsigned } from "../types/transaction/impersonation.ts";
-import { recoverSender } from "../types/transaction/sender.ts";
-import type { Transaction } from "../types/transaction/transaction.ts";
+import { blobParamsAt } from "../base/params/blob-schedule.ts";
+import type { ChainConfig } from "../base/params/chain-config.ts";
+import { blobBaseFee } from "../base/params/fees.ts";
+import type { Address } from "../base/primitives/address.ts";
+import type { Hash } from "../base/primitives/hash.ts";
+import { bytesToHex } from "../base/primitives/hex.ts";
+import { keccak256Hash } from "../base/primitives/keccak.ts";
+import { toQuantity } from "../base/primitives/quantity.ts";
+import type { ExecutedBlock, Withdrawal } from "../base/types/block.ts";
+import { logsBloom } from "../base/types/bloom.ts";
+import type { Header } from "../base/types/header.ts";
+import { headerHash } from "../base/types/header-codec.ts";
+import { type HeaderReaders, headerFromJson } from "../base/types/header-json.ts";
+import type { Log, Receipt } from "../base/types/receipt.ts";
+import type { TransactionFields } from "../base/types/transaction/codec.ts";
+import { buildTransaction } from "../base/types/transaction/encode.ts";
+import { blobGasOf, effectiveGasPrice } from "../base/types/transaction/fees.ts";
+import { impersonatedSender, includedHash, isUnsigned } from "../base/types/transaction/impersonation.ts";
+import { recoverSender } from "../base/types/transaction/sender.ts";
+import type { Transaction } from "../base/types/transaction/transaction.ts";
+import { createAddress } from "../evm/machine/contract-creation.ts";
 import {
   addressAt,
   below,

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { CountedSlices } from "../../test/support/threads/counted-slices.ts";
+import { CountedSlices } from "../../test/support/base/threads/counted-slices.ts";
+import { parseGenesis } from "../base/params/genesis.ts";
+import type { Address } from "../base/primitives/address.ts";
+import { hashFromBigint, ZERO_HASH } from "../base/primitives/hash.ts";
+import { allAtOnce } from "../base/threads/in-slices.ts";
 import { genesisBlock } from "../chain/genesis-block.ts";
-import { parseGenesis } from "../params/genesis.ts";
-import type { Address } from "../primitives/address.ts";
-import { hashFromBigint, ZERO_HASH } from "../primitives/hash.ts";
-import { allAtOnce } from "../threads/in-slices.ts";
 import { dumpChain, dumpInSteps, unpackDump } from "./state-dump.ts";
 
 const ADDRESS = `0x${"11".repeat(20)}`;

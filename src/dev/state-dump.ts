@@ -1,16 +1,16 @@
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
+import type { ChainConfig } from "../base/params/chain-config.ts";
+import type { Address } from "../base/primitives/address.ts";
+import { EMPTY_BYTES } from "../base/primitives/bytes.ts";
+import { type Hash, hashFromBigint } from "../base/primitives/hash.ts";
+import { bytesToHex, type Hex } from "../base/primitives/hex.ts";
+import { toQuantity } from "../base/primitives/quantity.ts";
+import { inSlices, StepWork } from "../base/threads/in-slices.ts";
+import type { SharedSlices } from "../base/threads/shared-slices.ts";
+import type { ExecutedBlock } from "../base/types/block.ts";
+import { EMPTY_TRIE_ROOT } from "../base/types/constants.ts";
 import type { Chain } from "../chain/chain.ts";
-import type { ChainConfig } from "../params/chain-config.ts";
-import type { Address } from "../primitives/address.ts";
-import { EMPTY_BYTES } from "../primitives/bytes.ts";
-import { type Hash, hashFromBigint } from "../primitives/hash.ts";
-import { bytesToHex, type Hex } from "../primitives/hex.ts";
-import { toQuantity } from "../primitives/quantity.ts";
-import { inSlices, StepWork } from "../threads/in-slices.ts";
-import type { SharedSlices } from "../threads/shared-slices.ts";
-import type { ExecutedBlock } from "../types/block.ts";
-import { EMPTY_TRIE_ROOT } from "../types/constants.ts";
 import { DevControlError } from "./dev-settings.ts";
 import type { AccountEdit } from "./dev-state.ts";
 import {

@@ -6,7 +6,7 @@ import { buildBrowser } from "../../scripts/browser.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-export type BrowserModule = typeof import("../../src/browser/index.ts");
+export type BrowserModule = typeof import("../../src/package/browser/index.ts");
 
 /** The modules of `dist/browser`, built from the sources of this checkout. */
 export async function buildForTests() {

@@ -3,10 +3,10 @@ import * as nodeCrypto from "node:crypto";
 import nodePath from "node:path";
 import { test } from "node:test";
 import { crc32 as nodeCrc32 } from "node:zlib";
-import { Buffer as BrowserBuffer } from "../../src/browser/platform/buffer.ts";
-import * as crypto from "../../src/browser/platform/crypto.ts";
-import * as path from "../../src/browser/platform/path.ts";
-import { crc32 } from "../../src/browser/platform/zlib.ts";
+import { Buffer as BrowserBuffer } from "../../src/package/browser/platform/buffer.ts";
+import * as crypto from "../../src/package/browser/platform/crypto.ts";
+import * as path from "../../src/package/browser/platform/path.ts";
+import { crc32 } from "../../src/package/browser/platform/zlib.ts";
 import fc from "../support/fast-check.ts";
 
 const bytes = fc.uint8Array({ maxLength: 200 });

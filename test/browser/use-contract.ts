@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { decodeFunctionResult, encodeFunctionData } from "viem";
-import type { BrowserNode } from "../../src/browser/create-node.ts";
+import type { BrowserNode } from "../../src/package/browser/create-node.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { contract } from "../support/contracts.ts";
 

@@ -1,7 +1,7 @@
-import type { GenesisAccount, GenesisAlloc } from "../../src/params/genesis-account.ts";
-import type { Address } from "../../src/primitives/address.ts";
-import { hashFromBigint } from "../../src/primitives/hash.ts";
-import { hexToBytes } from "../../src/primitives/hex.ts";
+import type { GenesisAccount, GenesisAlloc } from "../../src/base/params/genesis-account.ts";
+import type { Address } from "../../src/base/primitives/address.ts";
+import { hashFromBigint } from "../../src/base/primitives/hash.ts";
+import { hexToBytes } from "../../src/base/primitives/hex.ts";
 
 /** Accounts as vectors write them. */
 export type JsonAlloc = Readonly<

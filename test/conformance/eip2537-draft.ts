@@ -1,6 +1,6 @@
-import type { Precompile } from "../../src/evm/evm.ts";
-import { precompilesAt } from "../../src/evm/precompiles/index.ts";
-import { type Address, parseAddress } from "../../src/primitives/address.ts";
+import { type Address, parseAddress } from "../../src/base/primitives/address.ts";
+import { precompilesAt } from "../../src/evm/machine/precompiles/index.ts";
+import type { Precompile } from "../../src/evm/machine/state-port.ts";
 
 /**
  * Precompiles of the EIP-2537 draft that ethereum/tests' stEIP2537 vectors were filled with in April 2024. Encodings and results

@@ -1,11 +1,12 @@
-import { createEvm } from "../../src/evm/engine.ts";
-import type { Evm, Precompile } from "../../src/evm/evm.ts";
-import { precompilesAt } from "../../src/evm/precompiles/index.ts";
-import { HARDFORKS, type Hardfork } from "../../src/params/hardforks.ts";
-import type { Address } from "../../src/primitives/address.ts";
-import type { Hash } from "../../src/primitives/hash.ts";
+import { HARDFORKS, type Hardfork } from "../../src/base/params/hardforks.ts";
+import type { Address } from "../../src/base/primitives/address.ts";
+import type { Hash } from "../../src/base/primitives/hash.ts";
+import { createEvm } from "../../src/evm/machine/engine.ts";
+import type { Evm } from "../../src/evm/machine/evm.ts";
+import { precompilesAt } from "../../src/evm/machine/precompiles/index.ts";
+import type { Precompile } from "../../src/evm/machine/state-port.ts";
 import { createEthereumjsEvm } from "../oracle/ethereumjs/evm.ts";
-import { compileAtOnce } from "../support/evm/compile-at-once.ts";
+import { compileAtOnce } from "../support/evm/machine/compile-at-once.ts";
 import { eip2537DraftPrecompiles } from "./eip2537-draft.ts";
 import { recordedEngine } from "./recorded-engine.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { hardforkAt } from "../../src/params/hardforks.ts";
+import { hardforkAt } from "../../src/base/params/hardforks.ts";
 import { fixture, jsonFiles, skipWithout } from "../support/fixtures.ts";
 import { blockchainTestCases } from "./blockchain-tests.ts";
 import { createEngine } from "./engines.ts";

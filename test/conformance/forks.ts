@@ -1,4 +1,4 @@
-import type { Hardfork } from "../../src/params/hardforks.ts";
+import type { Hardfork } from "../../src/base/params/hardforks.ts";
 
 /** Our forks by the names ethereum/tests uses. */
 export const FORKS: Readonly<Record<string, Hardfork>> = {

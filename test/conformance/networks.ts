@@ -1,6 +1,6 @@
-import { DEFAULT_BLOB_SCHEDULE } from "../../src/params/blob-schedule.ts";
-import type { ChainConfig } from "../../src/params/chain-config.ts";
-import { HARDFORKS, type Hardfork, isAtLeast } from "../../src/params/hardforks.ts";
+import { DEFAULT_BLOB_SCHEDULE } from "../../src/base/params/blob-schedule.ts";
+import type { ChainConfig } from "../../src/base/params/chain-config.ts";
+import { HARDFORKS, type Hardfork, isAtLeast } from "../../src/base/params/hardforks.ts";
 import { FORKS } from "./forks.ts";
 
 /** Where a chain config says when each fork begins. */

@@ -1,8 +1,9 @@
-import type { BlockContext, Evm, ExecuteOptions, ExecutionResult, Message, State } from "../../src/evm/evm.ts";
-import { ExecutionRecorder } from "../../src/execution/parallel/execution-recorder.ts";
-import type { RecordedBatch } from "../../src/execution/parallel/recorded-batch.ts";
-import { RecordedExecution } from "../../src/execution/parallel/recorded-execution.ts";
-import { ZERO_HASH } from "../../src/primitives/hash.ts";
+import { ZERO_HASH } from "../../src/base/primitives/hash.ts";
+import { ExecutionRecorder } from "../../src/evm/execution/parallel/execution-recorder.ts";
+import type { RecordedBatch } from "../../src/evm/execution/parallel/recorded-batch.ts";
+import { RecordedExecution } from "../../src/evm/execution/parallel/recorded-execution.ts";
+import type { BlockContext, Evm, ExecuteOptions, ExecutionResult, Message } from "../../src/evm/machine/evm.ts";
+import type { State } from "../../src/evm/machine/state-port.ts";
 
 /** How executions came to be: applied although the caller's account was another one when they were recorded; or where it was the same. */
 export type RecordedCounts = { relaxed: number; exact: number; unrecorded: number };

@@ -12,12 +12,12 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Address, parseAddress } from "../../src/primitives/address.ts";
-import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
-import { signTransaction } from "../../src/types/transaction/sign.ts";
+import { type Address, parseAddress } from "../../src/base/primitives/address.ts";
+import { bytesToHex, hexToBytes } from "../../src/base/primitives/hex.ts";
+import { signTransaction } from "../../src/base/types/transaction/sign.ts";
 import type { NodeProcess } from "../storm/node-process.ts";
 import { mulberry32 } from "../support/chain/random-chain.ts";
-import { devPrivateKeys } from "../support/keystore/unlocked-signer.ts";
+import { devPrivateKeys } from "../support/node/keystore/unlocked-signer.ts";
 import { assertExpected, errorLinesOf } from "../support/node-log.ts";
 import { until } from "../support/until.ts";
 import { call, logFileIn, startVictim } from "./victim.ts";

@@ -3,10 +3,11 @@
  *
  *     migration-victim.ts DIRECTORY [FAIL_POINT HITS]
  */
+
+import { fatalTimers } from "../../src/base/telemetry/fatal-timers.ts";
 import { deferOn } from "../../src/chain/store/background-work.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
-import { createStateTrie } from "../../src/state/state-trie.ts";
-import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
+import { createStateTrie } from "../../src/evm/state/state-trie.ts";
 
 const [directory, deadlyPoint, hits] = process.argv.slice(2);
 let hitsLeft = Number(hits);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { deferNothing } from "../../src/chain/store/background-work.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
-import { createStateTrie } from "../../src/state/state-trie.ts";
+import { createStateTrie } from "../../src/evm/state/state-trie.ts";
 import { ArchiveModel } from "../support/chain/archive-model.ts";
 import { writeOldHome } from "../support/chain/old-home.ts";
 import { testProgram } from "../support/test-program.ts";

@@ -7,10 +7,10 @@
  * life ended: the chain of a seed is always the same.
  */
 import { writeSync } from "node:fs";
+import { fatalTimers } from "../../src/base/telemetry/fatal-timers.ts";
 import { deferOn } from "../../src/chain/store/background-work.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
-import { createStateTrie } from "../../src/state/state-trie.ts";
-import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
+import { createStateTrie } from "../../src/evm/state/state-trie.ts";
 import { RandomChain } from "../support/chain/random-chain.ts";
 import { type HomeKind, storeOptions } from "./limits.ts";
 

@@ -7,8 +7,8 @@ import { parse } from "yaml";
 import { metricNames } from "../../scripts/grafana-dashboard.ts";
 import { ROOT } from "../../scripts/reference/page.ts";
 import { runCli } from "../../src/cli/program.ts";
-import { loadConfig } from "../../src/config/load.ts";
-import { formatHostPort } from "../../src/config/value-types.ts";
+import { loadConfig } from "../../src/node/config/load.ts";
+import { formatHostPort } from "../../src/node/config/value-types.ts";
 import { fakeContext } from "../support/cli/fake-context.ts";
 
 type Service = {

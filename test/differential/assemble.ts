@@ -1,5 +1,5 @@
-import { opcodesOf } from "../../src/evm/opcodes.ts";
-import { bytesToHex, type Hex, hexToBytes } from "../../src/primitives/hex.ts";
+import { bytesToHex, type Hex, hexToBytes } from "../../src/base/primitives/hex.ts";
+import { opcodesOf } from "../../src/evm/machine/opcodes.ts";
 
 const CODES = new Map<string, number>();
 for (const opcode of opcodesOf("osaka")) if (opcode) CODES.set(opcode.name, opcode.code);

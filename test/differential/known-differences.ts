@@ -1,4 +1,4 @@
-import { ZERO_HASH } from "../../src/primitives/hash.ts";
+import { ZERO_HASH } from "../../src/base/primitives/hash.ts";
 import type { DifferentialCase } from "./corpus/request.ts";
 import { type Answer, firstDifference, mapMembers } from "./difference.ts";
 

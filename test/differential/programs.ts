@@ -1,5 +1,5 @@
-import type { Address } from "../../src/primitives/address.ts";
-import type { Hex } from "../../src/primitives/hex.ts";
+import type { Address } from "../../src/base/primitives/address.ts";
+import type { Hex } from "../../src/base/primitives/hex.ts";
 import { contract } from "../support/contracts.ts";
 import { asm } from "./assemble.ts";
 

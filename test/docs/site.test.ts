@@ -9,7 +9,7 @@ import { sitePages } from "../../scripts/site/build.mjs";
 import { MENU, pathOf } from "../../scripts/site/contents.mjs";
 import { COUNTER_CODE, SELECTORS } from "../../scripts/site/counter.mjs";
 import { highlight } from "../../scripts/site/highlight.mjs";
-import { PAGE_HEADERS } from "../../src/pages/answer-page.ts";
+import { PAGE_HEADERS } from "../../src/web/pages/answer-page.ts";
 
 const solc = createRequire(import.meta.url)("solc") as { compile(input: string): string };
 

@@ -7,11 +7,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { parseAddress } from "../../src/primitives/address.ts";
-import type { Hash } from "../../src/primitives/hash.ts";
-import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
-import { encodePooledTransaction } from "../../src/types/transaction/encode.ts";
-import { signTransaction } from "../../src/types/transaction/sign.ts";
+import { parseAddress } from "../../src/base/primitives/address.ts";
+import type { Hash } from "../../src/base/primitives/hash.ts";
+import { bytesToHex, hexToBytes } from "../../src/base/primitives/hex.ts";
+import { encodePooledTransaction } from "../../src/base/types/transaction/encode.ts";
+import { signTransaction } from "../../src/base/types/transaction/sign.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { spawnEvmintd } from "../support/evmintd.ts";
 

@@ -3,8 +3,8 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { publicKeyFromPrivate } from "../../src/crypto/secp256k1.ts";
-import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
+import { publicKeyFromPrivate } from "../../src/base/crypto/secp256k1.ts";
+import { bytesToHex, hexToBytes } from "../../src/base/primitives/hex.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { PROGRAMS } from "../../bench/evm/programs.ts";
-import { bytesToHex } from "../../src/primitives/hex.ts";
+import { bytesToHex } from "../../src/base/primitives/hex.ts";
 import { WITH_METRICS } from "../support/metrics.ts";
 import { callHttp } from "../support/rpc/rpc-client.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
-import { runConsole } from "../../src/console/console.ts";
+import { runConsole } from "../../src/cli/console/console.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { contract } from "../support/contracts.ts";
 import { runEvmintd, startEvmintd } from "../support/evmintd.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { CRASH_EXIT_CODE } from "../../src/observe/crash-policy.ts";
+import { CRASH_EXIT_CODE } from "../../src/node/observe/crash-policy.ts";
 import { call } from "../crash/victim.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { startEvmintd } from "../support/evmintd.ts";

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { parseAddress } from "../../src/primitives/address.ts";
-import { type Hash, ZERO_HASH } from "../../src/primitives/hash.ts";
-import { bytesToHex, type Hex, hexToBytes } from "../../src/primitives/hex.ts";
-import { decodeBlock, encodeBlock } from "../../src/types/block-codec.ts";
-import { encodeHeader, headerHash } from "../../src/types/header-codec.ts";
+import { parseAddress } from "../../src/base/primitives/address.ts";
+import { type Hash, ZERO_HASH } from "../../src/base/primitives/hash.ts";
+import { bytesToHex, type Hex, hexToBytes } from "../../src/base/primitives/hex.ts";
+import { decodeBlock, encodeBlock } from "../../src/base/types/block-codec.ts";
+import { encodeHeader, headerHash } from "../../src/base/types/header-codec.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 

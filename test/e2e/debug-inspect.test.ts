@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { parseAddress } from "../../src/primitives/address.ts";
-import { type Hash, hashFromBigint, hashFromBytes } from "../../src/primitives/hash.ts";
-import { keccak256OfHex } from "../../src/primitives/keccak.ts";
+import { parseAddress } from "../../src/base/primitives/address.ts";
+import { type Hash, hashFromBigint, hashFromBytes } from "../../src/base/primitives/hash.ts";
+import { keccak256OfHex } from "../../src/base/primitives/keccak.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { createPublicClient, custom, encodeAbiParameters, keccak256, multicall3Abi, parseAbi, toHex } from "viem";
 import { init } from "../../src/cli/commands/init.ts";
-import { loadConfig } from "../../src/config/load.ts";
 import { createNode } from "../../src/index.ts";
-import { nodeOperations } from "../../src/node/operations.ts";
+import { loadConfig } from "../../src/node/config/load.ts";
+import { nodeOperations } from "../../src/node/roles/operations.ts";
+import { STRICT_LOGGER } from "../support/base/telemetry/strict-logger.ts";
 import { fakeContext } from "../support/cli/fake-context.ts";
-import { STRICT_LOGGER } from "../support/telemetry/strict-logger.ts";
 
 const ALICE = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
 const BOB = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";

@@ -9,15 +9,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { foundryBinary, startAnvil } from "../../bench/support/peers.ts";
-import { loadConfig } from "../../src/config/load.ts";
+import { fatalTimers } from "../../src/base/telemetry/fatal-timers.ts";
 import { createNode } from "../../src/index.ts";
-import { openChain } from "../../src/node/chain/open-chain.ts";
-import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
+import { loadConfig } from "../../src/node/config/load.ts";
+import { openChain } from "../../src/node/roles/chain/open-chain.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { assemble, deploymentOf } from "../support/assembler.ts";
+import { STRICT_LOGGER } from "../support/base/telemetry/strict-logger.ts";
 import { overHttp } from "../support/clients.ts";
 import { startEvmintd } from "../support/evmintd.ts";
-import { STRICT_LOGGER } from "../support/telemetry/strict-logger.ts";
 import { ONE_PROCESS, startTestNode, type TestNode } from "../support/test-node.ts";
 
 /** A caller that meets what the remote chain answers gets an error; the log has it for the operator. */

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { fatalTimers } from "../../src/base/telemetry/fatal-timers.ts";
 import { networkFindings } from "../../src/cli/doctor/network.ts";
 import { thisSystem } from "../../src/cli/doctor/system.ts";
-import { loadConfig } from "../../src/config/load.ts";
-import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
+import { loadConfig } from "../../src/node/config/load.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
 
 test("the doctor compares a running node with its home and with other nodes", async () => {

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { loadConfig } from "../../src/config/load.ts";
-import { nodeOperations } from "../../src/node/operations.ts";
+import { loadConfig } from "../../src/node/config/load.ts";
+import { nodeOperations } from "../../src/node/roles/operations.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
-import { STRICT_LOGGER } from "../support/telemetry/strict-logger.ts";
+import { STRICT_LOGGER } from "../support/base/telemetry/strict-logger.ts";
 import { NEEDS_SOLO } from "../support/test-engine.ts";
 import { ONE_PROCESS, startTestNode } from "../support/test-node.ts";
 

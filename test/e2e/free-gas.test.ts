@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import { JsonRpcProvider, Wallet } from "ethers";
 import { createPublicClient, createWalletClient, http } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { renderGenesis } from "../../src/config/genesis/genesis.ts";
+import { renderGenesis } from "../../src/node/config/genesis/genesis.ts";
 import { contract } from "../support/contracts.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 

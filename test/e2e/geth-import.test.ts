@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { loadConfig } from "../../src/config/load.ts";
-import { nodeOperations } from "../../src/node/operations.ts";
+import { loadConfig } from "../../src/node/config/load.ts";
+import { nodeOperations } from "../../src/node/roles/operations.ts";
+import { STRICT_LOGGER } from "../support/base/telemetry/strict-logger.ts";
 import { overHttp } from "../support/clients.ts";
 import { makeHome, transfer } from "../support/made-chain.ts";
-import { STRICT_LOGGER } from "../support/telemetry/strict-logger.ts";
 import { startTestNode } from "../support/test-node.ts";
 
 const BLOCKS = 500;

@@ -7,11 +7,11 @@ import { after, test } from "node:test";
 import { promisify } from "node:util";
 import { decryptKeystoreJson, encryptKeystoreJson } from "ethers";
 import { foundryBinary } from "../../bench/support/peers.ts";
-import { KeyStore } from "../../src/keystore/keystore.ts";
-import { parseAddress } from "../../src/primitives/address.ts";
-import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
+import { parseAddress } from "../../src/base/primitives/address.ts";
+import { bytesToHex, hexToBytes } from "../../src/base/primitives/hex.ts";
+import { KeyStore } from "../../src/node/keystore/keystore.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
-import { STRICT_LOGGER } from "../support/telemetry/strict-logger.ts";
+import { STRICT_LOGGER } from "../support/base/telemetry/strict-logger.ts";
 
 const binary = foundryBinary("cast");
 const skip = binary ? false : "no cast binary for this platform on npm";

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { nextGasLimit } from "../../src/params/fees.ts";
+import { nextGasLimit } from "../../src/base/params/fees.ts";
 import { overHttp } from "../support/clients.ts";
 import { startTestNode } from "../support/test-node.ts";
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { type Logger, SILENT_LOGGER } from "../../src/telemetry/logger.ts";
+import { type Logger, SILENT_LOGGER } from "../../src/base/telemetry/logger.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { assemble, deploymentOf } from "../support/assembler.ts";
 import { overHttp } from "../support/clients.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { test } from "node:test";
-import { PAGE_HEADERS } from "../../src/pages/answer-page.ts";
+import { PAGE_HEADERS } from "../../src/web/pages/answer-page.ts";
 import { startTestNode } from "../support/test-node.ts";
 
 /** Status, headers and body of a page of the node at `url`. */

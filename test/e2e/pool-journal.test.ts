@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { createWalletClient, http, type WalletClient } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { hexToBytes } from "../../src/primitives/hex.ts";
+import { hexToBytes } from "../../src/base/primitives/hex.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { bearer, overHttp } from "../support/clients.ts";
-import { devPrivateKeys } from "../support/keystore/unlocked-signer.ts";
 import { transfer } from "../support/made-chain.ts";
+import { devPrivateKeys } from "../support/node/keystore/unlocked-signer.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 
 let home: string;

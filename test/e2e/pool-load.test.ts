@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blobVersionedHash } from "../../src/crypto/kzg/blob.ts";
-import { blobCommitment, blobProof } from "../../src/crypto/kzg/commit.ts";
-import { parseAddress } from "../../src/primitives/address.ts";
-import type { Hash } from "../../src/primitives/hash.ts";
-import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
-import { encodePooledTransaction } from "../../src/types/transaction/encode.ts";
-import { signTransaction } from "../../src/types/transaction/sign.ts";
+import { blobVersionedHash } from "../../src/base/crypto/kzg/blob.ts";
+import { blobCommitment, blobProof } from "../../src/base/crypto/kzg/commit.ts";
+import { parseAddress } from "../../src/base/primitives/address.ts";
+import type { Hash } from "../../src/base/primitives/hash.ts";
+import { bytesToHex, hexToBytes } from "../../src/base/primitives/hex.ts";
+import { encodePooledTransaction } from "../../src/base/types/transaction/encode.ts";
+import { signTransaction } from "../../src/base/types/transaction/sign.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
-import { devPrivateKeys } from "../support/keystore/unlocked-signer.ts";
 import { transfer } from "../support/made-chain.ts";
 import { metricOf, WITH_METRICS } from "../support/metrics.ts";
+import { devPrivateKeys } from "../support/node/keystore/unlocked-signer.ts";
 import { callHttp } from "../support/rpc/rpc-client.ts";
 import { startTestNode } from "../support/test-node.ts";
 

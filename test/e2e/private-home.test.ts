@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { test } from "node:test";
-import { renderGenesis } from "../../src/config/genesis/genesis.ts";
-import { CONSOLIDATION_REQUEST_ADDRESS } from "../../src/params/gas.ts";
+import { CONSOLIDATION_REQUEST_ADDRESS } from "../../src/base/params/gas.ts";
+import { renderGenesis } from "../../src/node/config/genesis/genesis.ts";
 import { METHODS } from "../../src/rpc/methods/methods.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
 import { sendHttp } from "../support/rpc/rpc-client.ts";

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { ROOT, sources } from "../../scripts/reference/page.ts";
 import { stalePages } from "../../scripts/reference/reference.ts";
-import { OPTIONS } from "../../src/config/schema.ts";
-import { REPLACED_KEYS } from "../../src/config/unknown-keys.ts";
+import { OPTIONS } from "../../src/node/config/schema.ts";
+import { REPLACED_KEYS } from "../../src/node/config/unknown-keys.ts";
 import { WITH_METRICS } from "../support/metrics.ts";
 import { startTestNode } from "../support/test-node.ts";
 

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { loadConfig } from "../../src/config/load.ts";
-import { nodeOperations } from "../../src/node/operations.ts";
-import { STRICT_LOGGER } from "../support/telemetry/strict-logger.ts";
+import { loadConfig } from "../../src/node/config/load.ts";
+import { nodeOperations } from "../../src/node/roles/operations.ts";
+import { STRICT_LOGGER } from "../support/base/telemetry/strict-logger.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 
 const home = mkdtempSync(join(tmpdir(), "evmint-retention-"));

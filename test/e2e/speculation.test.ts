@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { genesisText, senderKeys, signAll } from "../../bench/throughput/workload.ts";
-import { executeBlock } from "../../src/execution/block/execute-block.ts";
+import { executeBlock } from "../../src/evm/execution/block/execute-block.ts";
 import { metricOf, WITH_METRICS } from "../support/metrics.ts";
 import { callHttp } from "../support/rpc/rpc-client.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";

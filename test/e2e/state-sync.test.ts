@@ -3,6 +3,11 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { type Address, parseAddress } from "../../src/base/primitives/address.ts";
+import { keccak256 } from "../../src/base/primitives/keccak.ts";
+import { createFailures } from "../../src/base/telemetry/failures.ts";
+import { createMetrics } from "../../src/base/telemetry/metrics.ts";
+import type { ExecutedBlock } from "../../src/base/types/block.ts";
 import { createChain, importBlock } from "../../src/chain/chain.ts";
 import { createChainStateTrie } from "../../src/chain/chain-state-trie.ts";
 import { decodeBlockRecord, encodeBlockRecord } from "../../src/chain/records/block-record.ts";
@@ -20,18 +25,13 @@ import {
 } from "../../src/consensus/state-sync/snapshot-format.ts";
 import { createSnapshots } from "../../src/consensus/state-sync/snapshots.ts";
 import type { GovernanceInBlock } from "../../src/consensus/voting/block-effect.ts";
-import { executionModules } from "../../src/node/chain/execution-modules.ts";
-import { isSnapshotAlone } from "../../src/node/chain/unfinished-sync.ts";
-import { type Address, parseAddress } from "../../src/primitives/address.ts";
-import { keccak256 } from "../../src/primitives/keccak.ts";
-import { createStateTrie } from "../../src/state/state-trie.ts";
-import { createFailures } from "../../src/telemetry/failures.ts";
-import { createMetrics } from "../../src/telemetry/metrics.ts";
-import type { ExecutedBlock } from "../../src/types/block.ts";
+import { createStateTrie } from "../../src/evm/state/state-trie.ts";
+import { executionModules } from "../../src/node/roles/chain/execution-modules.ts";
+import { isSnapshotAlone } from "../../src/node/roles/chain/unfinished-sync.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
+import { STRICT_LOGGER } from "../support/base/telemetry/strict-logger.ts";
 import { plain } from "../support/chain/plain.ts";
 import { consensusDataIn } from "../support/consensus/state-sync/consensus-data-in.ts";
-import { STRICT_LOGGER } from "../support/telemetry/strict-logger.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 
 /** Stores the number of the block in the slot of that number, and BLOCKHASH of 20 blocks before in the slot 1000 beyond. */

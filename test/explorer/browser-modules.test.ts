@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { signatureBytes } from "../../src/crypto/secp256k1.ts";
-import { loadWasmBackend } from "../../src/crypto/secp256k1-wasm.ts";
-import * as browser from "../../src/explorer/browser/keccak.ts";
-import * as browserPair from "../../src/explorer/browser/keccak-pair.ts";
-import { loadNativeBackend } from "../../src/explorer/browser/secp256k1.ts";
-import { bytesToHex } from "../../src/primitives/hex.ts";
-import * as node from "../../src/primitives/keccak.ts";
-import * as nodePair from "../../src/primitives/keccak-pair-wasm.ts";
-import { allAtOnce } from "../../src/threads/in-slices.ts";
+import { signatureBytes } from "../../src/base/crypto/secp256k1.ts";
+import { loadWasmBackend } from "../../src/base/crypto/secp256k1-wasm.ts";
+import { bytesToHex } from "../../src/base/primitives/hex.ts";
+import * as node from "../../src/base/primitives/keccak.ts";
+import * as nodePair from "../../src/base/primitives/keccak-pair-wasm.ts";
+import { allAtOnce } from "../../src/base/threads/in-slices.ts";
+import * as browser from "../../src/web/explorer/browser/keccak.ts";
+import * as browserPair from "../../src/web/explorer/browser/keccak-pair.ts";
+import { loadNativeBackend } from "../../src/web/explorer/browser/secp256k1.ts";
 import fc from "../support/fast-check.ts";
 
 test("keccak of the browser has every export of the node's, and the same digests", () => {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
-import { headerOf } from "../../src/explorer/verify/header.ts";
-import type { Json } from "../../src/explorer/verify/verdict.ts";
-import { headerHash } from "../../src/types/header-codec.ts";
+import { headerHash } from "../../src/base/types/header-codec.ts";
+import { headerOf } from "../../src/web/explorer/verify/header.ts";
+import type { Json } from "../../src/web/explorer/verify/verdict.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { chromiumPath, launchChromium } from "./browser.ts";
 import { type Lie, type LyingProxy, startLyingProxy } from "./lying-proxy.ts";

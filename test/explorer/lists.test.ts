@@ -9,15 +9,21 @@ import {
   stringToBytes,
   toFunctionSelector,
 } from "viem";
-import { COMMON_FUNCTIONS } from "../../src/explorer/ui/common-functions.ts";
-import { etherShort, percentText } from "../../src/explorer/ui/format.ts";
-import { holdersOf, movementsIn, TRANSFER, TRANSFER_BATCH, TRANSFER_SINGLE } from "../../src/explorer/ui/holders.ts";
-import { clippedName, functionNames } from "../../src/explorer/ui/known-contracts.ts";
-import { methodName } from "../../src/explorer/ui/method-name.ts";
-import { addressIn, BEACON_SLOT, IMPLEMENTATION, SLOTS } from "../../src/explorer/ui/proxy.ts";
-import type { Log } from "../../src/explorer/ui/rpc.ts";
-import { DEV_ACCOUNTS } from "../../src/keystore/dev-accounts.ts";
-import { FIRST_ADDRESSES, FIRST_KEYS } from "../../src/keystore/first-dev-keys.ts";
+import { FIRST_ADDRESSES, FIRST_KEYS } from "../../src/dev/first-dev-keys.ts";
+import { DEV_ACCOUNTS } from "../../src/node/keystore/dev-accounts.ts";
+import { COMMON_FUNCTIONS } from "../../src/web/explorer/ui/common-functions.ts";
+import { etherShort, percentText } from "../../src/web/explorer/ui/format.ts";
+import {
+  holdersOf,
+  movementsIn,
+  TRANSFER,
+  TRANSFER_BATCH,
+  TRANSFER_SINGLE,
+} from "../../src/web/explorer/ui/holders.ts";
+import { clippedName, functionNames } from "../../src/web/explorer/ui/known-contracts.ts";
+import { methodName } from "../../src/web/explorer/ui/method-name.ts";
+import { addressIn, BEACON_SLOT, IMPLEMENTATION, SLOTS } from "../../src/web/explorer/ui/proxy.ts";
+import type { Log } from "../../src/web/explorer/ui/rpc.ts";
 
 test("the selectors of common functions are those of their signatures", () => {
   for (const [selector, signature] of Object.entries(COMMON_FUNCTIONS)) {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Json } from "../../src/explorer/verify/verdict.ts";
+import type { Json } from "../../src/web/explorer/verify/verdict.ts";
 
 type Answer = { readonly id: number; readonly result?: unknown; readonly error?: unknown };
 

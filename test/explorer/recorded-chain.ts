@@ -9,7 +9,7 @@ import {
   lightBlockOf,
   type ValidatorsAnswer,
 } from "../../src/consensus/cometbft/rpc/light-block.ts";
-import type { Json } from "../../src/explorer/verify/verdict.ts";
+import type { Json } from "../../src/web/explorer/verify/verdict.ts";
 
 /** What a node and its CometBFT v0.40.0 answered in a network of four validators. */
 type Recorded = {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createElement, type VNode } from "preact";
-import { escapeVNode } from "../../src/explorer/ui/escape-texts.ts";
-import * as format from "../../src/explorer/ui/format.ts";
-import { amountText, decimalsOf, symbolOf } from "../../src/explorer/ui/tokens.ts";
+import { escapeVNode } from "../../src/web/explorer/ui/escape-texts.ts";
+import * as format from "../../src/web/explorer/ui/format.ts";
+import { amountText, decimalsOf, symbolOf } from "../../src/web/explorer/ui/tokens.ts";
+import { CONTROL_CHARACTERS } from "../support/base/telemetry/control-characters.ts";
 import fc from "../support/fast-check.ts";
-import { CONTROL_CHARACTERS } from "../support/telemetry/control-characters.ts";
 
 /** What is quadratic would take hours. */
 const TIMEOUT = { timeout: 60_000 };

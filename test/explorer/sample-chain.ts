@@ -1,6 +1,6 @@
 import { encodeDeployData, encodeFunctionData, type Hex } from "viem";
-import type { Json } from "../../src/explorer/verify/verdict.ts";
-import { toQuantity } from "../../src/primitives/quantity.ts";
+import { toQuantity } from "../../src/base/primitives/quantity.ts";
+import type { Json } from "../../src/web/explorer/verify/verdict.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { overHttp } from "../support/clients.ts";
 import { contract } from "../support/contracts.ts";

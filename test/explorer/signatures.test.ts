@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, before, test } from "node:test";
+import type { Address } from "../../src/base/primitives/address.ts";
+import type { Hash } from "../../src/base/primitives/hash.ts";
+import { toQuantity } from "../../src/base/primitives/quantity.ts";
+import { fatalTimers } from "../../src/base/telemetry/fatal-timers.ts";
 import { createEngineRpc, type EngineRpc } from "../../src/consensus/cometbft/rpc/client.ts";
 import type { LightBlock } from "../../src/consensus/engine.ts";
-import { checkHeader } from "../../src/explorer/verify/header.ts";
-import { checkSignatures, cometHeaderHash, type TrustedValidators } from "../../src/explorer/verify/signatures.ts";
-import type { Address } from "../../src/primitives/address.ts";
-import type { Hash } from "../../src/primitives/hash.ts";
-import { toQuantity } from "../../src/primitives/quantity.ts";
-import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
+import { checkHeader } from "../../src/web/explorer/verify/header.ts";
+import { checkSignatures, cometHeaderHash, type TrustedValidators } from "../../src/web/explorer/verify/signatures.ts";
 import { type AnsweringSocket, RECORDED, startRecordedCometBft } from "./recorded-chain.ts";
 
 let cometBft: AnsweringSocket;

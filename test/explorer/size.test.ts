@@ -3,8 +3,8 @@ import { readFileSync, statSync } from "node:fs";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { deepProof } from "../../bench/explorer/deep-proof.ts";
-import { provenAccount } from "../../src/explorer/verify/account.ts";
-import { PAGES_FOLDER, readPageTable } from "../../src/pages/answer-page.ts";
+import { provenAccount } from "../../src/web/explorer/verify/account.ts";
+import { PAGES_FOLDER, readPageTable } from "../../src/web/pages/answer-page.ts";
 
 const GZIP_BYTES_MAX = 200 * 1024;
 

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { identityOf, TrustAnchors } from "../../src/explorer/ui/trust.ts";
-import { headerOf } from "../../src/explorer/verify/header.ts";
-import type { TrustedValidators } from "../../src/explorer/verify/signatures.ts";
-import type { Json } from "../../src/explorer/verify/verdict.ts";
-import { type Hash, parseHash } from "../../src/primitives/hash.ts";
-import { headerHash } from "../../src/types/header-codec.ts";
+import { type Hash, parseHash } from "../../src/base/primitives/hash.ts";
+import { headerHash } from "../../src/base/types/header-codec.ts";
+import { identityOf, TrustAnchors } from "../../src/web/explorer/ui/trust.ts";
+import { headerOf } from "../../src/web/explorer/verify/header.ts";
+import type { TrustedValidators } from "../../src/web/explorer/verify/signatures.ts";
+import type { Json } from "../../src/web/explorer/verify/verdict.ts";
 import { RECORDED } from "./recorded-chain.ts";
 
 const hashOf = (digit: string) => parseHash(`0x${digit.repeat(64)}`);

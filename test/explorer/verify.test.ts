@@ -1,32 +1,32 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { privateKeyToAccount } from "viem/accounts";
-import { proofSteps, provenAccount, provenSlot } from "../../src/explorer/verify/account.ts";
+import { type Address, parseAddress } from "../../src/base/primitives/address.ts";
+import { type Hash, hashToBytes, parseHash } from "../../src/base/primitives/hash.ts";
+import { type Hex, hexToBytes } from "../../src/base/primitives/hex.ts";
+import { keccak256OfHex } from "../../src/base/primitives/keccak.ts";
+import { toQuantity } from "../../src/base/primitives/quantity.ts";
+import { headerHash } from "../../src/base/types/header-codec.ts";
+import { decodeTransaction } from "../../src/base/types/transaction/decode.ts";
+import { minedTransactionText } from "../../src/rpc/methods/json/transaction-json.ts";
+import { InvalidProofError } from "../../src/store/trie/proof.ts";
+import { proofSteps, provenAccount, provenSlot } from "../../src/web/explorer/verify/account.ts";
 import {
   type ChainReads,
   checkChain,
   checkHeader,
   headerOf,
   type TrustedBlock,
-} from "../../src/explorer/verify/header.ts";
-import { checkReceipt, checkReceiptsRoot } from "../../src/explorer/verify/receipts.ts";
+} from "../../src/web/explorer/verify/header.ts";
+import { checkReceipt, checkReceiptsRoot } from "../../src/web/explorer/verify/receipts.ts";
 import {
   checkTransaction,
   checkTransactionsRoot,
   gasUsedByEach,
   provenSize,
   transactionRow,
-} from "../../src/explorer/verify/transactions.ts";
-import { compare, type Json, type Verdict, worstOf } from "../../src/explorer/verify/verdict.ts";
-import { type Address, parseAddress } from "../../src/primitives/address.ts";
-import { type Hash, hashToBytes, parseHash } from "../../src/primitives/hash.ts";
-import { type Hex, hexToBytes } from "../../src/primitives/hex.ts";
-import { keccak256OfHex } from "../../src/primitives/keccak.ts";
-import { toQuantity } from "../../src/primitives/quantity.ts";
-import { minedTransactionText } from "../../src/rpc/methods/json/transaction-json.ts";
-import { InvalidProofError } from "../../src/trie/proof.ts";
-import { headerHash } from "../../src/types/header-codec.ts";
-import { decodeTransaction } from "../../src/types/transaction/decode.ts";
+} from "../../src/web/explorer/verify/transactions.ts";
+import { compare, type Json, type Verdict, worstOf } from "../../src/web/explorer/verify/verdict.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { type SampleChain, startSampleChain } from "./sample-chain.ts";
 

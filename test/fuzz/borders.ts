@@ -1,5 +1,5 @@
-import type { Evm } from "../../src/evm/evm.ts";
-import type { Step } from "../../src/evm/tracer.ts";
+import type { Evm } from "../../src/evm/machine/evm.ts";
+import type { Step } from "../../src/evm/machine/tracer.ts";
 import { createRandom } from "./random.ts";
 import { runScene, type Scene } from "./run.ts";
 

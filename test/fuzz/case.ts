@@ -1,6 +1,6 @@
-import type { Hardfork } from "../../src/params/hardforks.ts";
-import type { Address } from "../../src/primitives/address.ts";
-import type { Hex } from "../../src/primitives/hex.ts";
+import type { Hardfork } from "../../src/base/params/hardforks.ts";
+import type { Address } from "../../src/base/primitives/address.ts";
+import type { Hex } from "../../src/base/primitives/hex.ts";
 
 /** A message on a small world, as JSON, so that it can be saved and shrunk. Quantities are decimal or 0x text. */
 export type FuzzCase = {

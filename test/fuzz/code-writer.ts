@@ -1,5 +1,5 @@
-import { type Hardfork, isAtLeast } from "../../src/params/hardforks.ts";
-import type { Address } from "../../src/primitives/address.ts";
+import { type Hardfork, isAtLeast } from "../../src/base/params/hardforks.ts";
+import type { Address } from "../../src/base/primitives/address.ts";
 import type { CodeItem } from "./case.ts";
 import type { Random } from "./random.ts";
 

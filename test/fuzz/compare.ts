@@ -1,4 +1,4 @@
-import type { Evm } from "../../src/evm/evm.ts";
+import type { Evm } from "../../src/evm/machine/evm.ts";
 import { bordersOf, reconnoitre } from "./borders.ts";
 import type { FuzzCase } from "./case.ts";
 import { difference, runScene, type Scene, sceneOf } from "./run.ts";

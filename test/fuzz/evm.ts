@@ -2,9 +2,9 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import type { Hardfork } from "../../src/params/hardforks.ts";
-import type { Hash } from "../../src/primitives/hash.ts";
-import { hexDigits } from "../../src/primitives/hex.ts";
+import type { Hardfork } from "../../src/base/params/hardforks.ts";
+import type { Hash } from "../../src/base/primitives/hash.ts";
+import { hexDigits } from "../../src/base/primitives/hex.ts";
 import { createEngines } from "../conformance/engines.ts";
 import { assemble, type FuzzCase } from "./case.ts";
 import { compareEngines, differenceAt } from "./compare.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import type { Evm } from "../../src/evm/evm.ts";
-import type { Step } from "../../src/evm/tracer.ts";
-import type { Address } from "../../src/primitives/address.ts";
+import type { Address } from "../../src/base/primitives/address.ts";
+import type { Evm } from "../../src/evm/machine/evm.ts";
+import type { Step } from "../../src/evm/machine/tracer.ts";
 import { createEngine } from "../conformance/engines.ts";
 import { assemble, type FuzzCase } from "./case.ts";
 import { compareEngines, differenceAt } from "./compare.ts";

@@ -1,8 +1,8 @@
-import { createAddress } from "../../src/evm/contract-creation.ts";
-import { HARDFORKS, type Hardfork, isAtLeast } from "../../src/params/hardforks.ts";
-import { type Address, ZERO_ADDRESS } from "../../src/primitives/address.ts";
-import { type Hash, hashFromBigint } from "../../src/primitives/hash.ts";
-import { bytesToHex } from "../../src/primitives/hex.ts";
+import { HARDFORKS, type Hardfork, isAtLeast } from "../../src/base/params/hardforks.ts";
+import { type Address, ZERO_ADDRESS } from "../../src/base/primitives/address.ts";
+import { type Hash, hashFromBigint } from "../../src/base/primitives/hash.ts";
+import { bytesToHex } from "../../src/base/primitives/hex.ts";
+import { createAddress } from "../../src/evm/machine/contract-creation.ts";
 import type { FuzzAccount } from "./case.ts";
 import { createCodeWriter } from "./code-writer.ts";
 import { accessList, precompile, precompileAddresses, storage } from "./generate.ts";

@@ -1,6 +1,6 @@
-import { HARDFORKS, type Hardfork, isAtLeast } from "../../src/params/hardforks.ts";
-import type { Address } from "../../src/primitives/address.ts";
-import { bytesToHex } from "../../src/primitives/hex.ts";
+import { HARDFORKS, type Hardfork, isAtLeast } from "../../src/base/params/hardforks.ts";
+import type { Address } from "../../src/base/primitives/address.ts";
+import { bytesToHex } from "../../src/base/primitives/hex.ts";
 import type { AccessListEntry, FuzzAccount, FuzzCase } from "./case.ts";
 import { createCodeWriter } from "./code-writer.ts";
 import { createRandom, type Random } from "./random.ts";

@@ -1,33 +1,33 @@
-import type { Evm } from "../../src/evm/evm.ts";
-import type { OpenHeader } from "../../src/execution/block/block-context.ts";
+import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../../src/base/params/gas.ts";
+import type { GenesisAccount, GenesisAlloc } from "../../src/base/params/genesis-account.ts";
+import { HARDFORKS, type Hardfork, isAtLeast } from "../../src/base/params/hardforks.ts";
+import type { Address } from "../../src/base/primitives/address.ts";
+import { EMPTY_BYTES } from "../../src/base/primitives/bytes.ts";
+import { type Hash, hashFromBigint, ZERO_HASH } from "../../src/base/primitives/hash.ts";
+import { hexToBytes } from "../../src/base/primitives/hex.ts";
+import { EMPTY_TRIE_ROOT } from "../../src/base/types/constants.ts";
+import type { Header } from "../../src/base/types/header.ts";
+import { TransactionRejection } from "../../src/base/types/transaction/codec.ts";
+import type { Transaction } from "../../src/base/types/transaction/transaction.ts";
 import {
   BlockExecution,
   type BlockParent,
   blockEnvOf,
   type ExecutionModules,
   type TransactionResult,
-} from "../../src/execution/block/block-execution.ts";
-import { sealBlock } from "../../src/execution/block/build-block.ts";
-import type { RecordedBatch } from "../../src/execution/parallel/recorded-batch.ts";
-import { type AppliedCounts, RecordedExecution } from "../../src/execution/parallel/recorded-execution.ts";
-import { SpeculativeBlock } from "../../src/execution/parallel/speculative-block.ts";
-import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../../src/params/gas.ts";
-import type { GenesisAccount, GenesisAlloc } from "../../src/params/genesis-account.ts";
-import { HARDFORKS, type Hardfork, isAtLeast } from "../../src/params/hardforks.ts";
-import type { Address } from "../../src/primitives/address.ts";
-import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
-import { type Hash, hashFromBigint, ZERO_HASH } from "../../src/primitives/hash.ts";
-import { hexToBytes } from "../../src/primitives/hex.ts";
-import { changesOfAlloc } from "../../src/state/state-changes.ts";
-import { createStateTrie } from "../../src/state/state-trie.ts";
-import { EMPTY_TRIE_ROOT } from "../../src/types/constants.ts";
-import type { Header } from "../../src/types/header.ts";
-import { TransactionRejection } from "../../src/types/transaction/codec.ts";
-import type { Transaction } from "../../src/types/transaction/transaction.ts";
+} from "../../src/evm/execution/block/block-execution.ts";
+import { sealBlock } from "../../src/evm/execution/block/build-block.ts";
+import { SpeculativeBlock } from "../../src/evm/execution/block/speculative-block.ts";
+import type { OpenHeader } from "../../src/evm/execution/block-context.ts";
+import type { RecordedBatch } from "../../src/evm/execution/parallel/recorded-batch.ts";
+import { type AppliedCounts, RecordedExecution } from "../../src/evm/execution/parallel/recorded-execution.ts";
+import type { Evm } from "../../src/evm/machine/evm.ts";
+import { changesOfAlloc } from "../../src/evm/state/state-changes.ts";
+import { createStateTrie } from "../../src/evm/state/state-trie.ts";
 import { FORKS } from "../conformance/forks.ts";
 import { configOfNetwork } from "../conformance/networks.ts";
-import { createMemoryState } from "../support/state/memory-state.ts";
-import { createMemoryNodes } from "../support/trie/memory-nodes.ts";
+import { createMemoryState } from "../support/evm/state/memory-state.ts";
+import { createMemoryNodes } from "../support/store/trie/memory-nodes.ts";
 import { assemble, withoutBareStorage } from "./case.ts";
 import { generateTransactionCase } from "./generate-transaction.ts";
 import { createRandom, type Random } from "./random.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Evm } from "../../src/evm/evm.ts";
+import type { Evm } from "../../src/evm/machine/evm.ts";
 import { createEngines } from "../conformance/engines.ts";
 import { compareParallel, SPECULATIONS, type SpeculationKind } from "./parallel-block.ts";
 

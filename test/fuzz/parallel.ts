@@ -1,6 +1,6 @@
 /** `node --import tsx test/fuzz/parallel.ts [--seed N] [--count N] …`: random blocks, built serially and from recorded executions, have to be the same. */
 import { parseArgs } from "node:util";
-import type { Hardfork } from "../../src/params/hardforks.ts";
+import type { Hardfork } from "../../src/base/params/hardforks.ts";
 import { createEngines } from "../conformance/engines.ts";
 import { compareParallel, SPECULATIONS } from "./parallel-block.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createEvm } from "../../src/evm/engine.ts";
-import { compileAtOnce } from "../support/evm/compile-at-once.ts";
+import { createEvm } from "../../src/evm/machine/engine.ts";
+import { compileAtOnce } from "../support/evm/machine/compile-at-once.ts";
 import { callEveryFunction, publishedContracts } from "./published-contracts.ts";
 
 const ROUNDS = 4;

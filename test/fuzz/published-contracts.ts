@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { type Abi, type AbiFunction, type AbiParameter, encodeDeployData, encodeFunctionData } from "viem";
-import { createAddress } from "../../src/evm/contract-creation.ts";
-import type { Evm, ExecutionResult } from "../../src/evm/evm.ts";
-import type { Address } from "../../src/primitives/address.ts";
-import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
-import { createWorldState } from "../../src/state/world-state.ts";
-import { testBlock, testMessage } from "../support/evm/environment.ts";
-import { createMemoryState } from "../support/state/memory-state.ts";
+import type { Address } from "../../src/base/primitives/address.ts";
+import { bytesToHex, hexToBytes } from "../../src/base/primitives/hex.ts";
+import { createAddress } from "../../src/evm/machine/contract-creation.ts";
+import type { Evm, ExecutionResult } from "../../src/evm/machine/evm.ts";
+import { createWorldState } from "../../src/evm/state/world-state.ts";
+import { testBlock, testMessage } from "../support/evm/machine/environment.ts";
+import { createMemoryState } from "../support/evm/state/memory-state.ts";
 import { createRandom, type Random } from "./random.ts";
 
 const CALLER = `0x${"ca11".repeat(10)}` as Address;

@@ -1,13 +1,13 @@
-import { addressFromPrivateKey, SECP256K1_ORDER } from "../../src/crypto/secp256k1.ts";
-import type { BlockContext } from "../../src/evm/evm.ts";
-import { isAtLeast } from "../../src/params/hardforks.ts";
-import type { Address } from "../../src/primitives/address.ts";
-import { concatBytes } from "../../src/primitives/bytes.ts";
-import { type Hash, hashFromBigint } from "../../src/primitives/hash.ts";
-import { hexToBytes } from "../../src/primitives/hex.ts";
-import type { TransactionFields } from "../../src/types/transaction/codec.ts";
-import { signAuthorization, signTransaction } from "../../src/types/transaction/sign.ts";
-import type { Authorization, Transaction } from "../../src/types/transaction/transaction.ts";
+import { addressFromPrivateKey, SECP256K1_ORDER } from "../../src/base/crypto/secp256k1.ts";
+import { isAtLeast } from "../../src/base/params/hardforks.ts";
+import type { Address } from "../../src/base/primitives/address.ts";
+import { concatBytes } from "../../src/base/primitives/bytes.ts";
+import { type Hash, hashFromBigint } from "../../src/base/primitives/hash.ts";
+import { hexToBytes } from "../../src/base/primitives/hex.ts";
+import type { TransactionFields } from "../../src/base/types/transaction/codec.ts";
+import { signAuthorization, signTransaction } from "../../src/base/types/transaction/sign.ts";
+import type { Authorization, Transaction } from "../../src/base/types/transaction/transaction.ts";
+import type { BlockContext } from "../../src/evm/machine/evm.ts";
 import { assemble, type FuzzCase } from "./case.ts";
 import { blockOf } from "./run.ts";
 

@@ -1,4 +1,4 @@
-import type { Evm } from "../../src/evm/evm.ts";
+import type { Evm } from "../../src/evm/machine/evm.ts";
 import type { TransactionOracle } from "../oracle/ethereumjs/transaction.ts";
 import { difference, type Outcome } from "./run.ts";
 import type { TransactionCase } from "./transaction-case.ts";

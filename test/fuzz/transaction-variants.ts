@@ -1,7 +1,7 @@
-import { intrinsicGas } from "../../src/execution/transaction/message.ts";
-import { GAS_PER_BLOB, INIT_CODE_SIZE_MAX, TX_GAS_LIMIT_MAX } from "../../src/params/gas.ts";
-import { isAtLeast } from "../../src/params/hardforks.ts";
-import { effectiveGasPrice } from "../../src/types/transaction/fees.ts";
+import { GAS_PER_BLOB, INIT_CODE_SIZE_MAX, TX_GAS_LIMIT_MAX } from "../../src/base/params/gas.ts";
+import { isAtLeast } from "../../src/base/params/hardforks.ts";
+import { effectiveGasPrice } from "../../src/base/types/transaction/fees.ts";
+import { intrinsicGas } from "../../src/evm/execution/transaction/message.ts";
 import { createRandom } from "./random.ts";
 import { SENDERS, type TransactionCase, transactionBlockOf, transactionOf } from "./transaction-case.ts";
 import type { TransactionOutcome } from "./transaction-run.ts";

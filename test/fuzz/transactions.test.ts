@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HARDFORKS, type Hardfork } from "../../src/params/hardforks.ts";
+import { HARDFORKS, type Hardfork } from "../../src/base/params/hardforks.ts";
 import { createEngine } from "../conformance/engines.ts";
 import { createTransactionOracle, type TransactionOracle } from "../oracle/ethereumjs/transaction.ts";
 import { generateTransactionCase } from "./generate-transaction.ts";

@@ -1,6 +1,6 @@
 /** `node --import tsx test/fuzz/transactions.ts [--seed N] [--count N] …`: random transactions, on which our rules and @ethereumjs/vm have to agree. */
 import { parseArgs } from "node:util";
-import type { Hardfork } from "../../src/params/hardforks.ts";
+import type { Hardfork } from "../../src/base/params/hardforks.ts";
 import { createEngine } from "../conformance/engines.ts";
 import { createTransactionOracle } from "../oracle/ethereumjs/transaction.ts";
 import { generateTransactionCase } from "./generate-transaction.ts";

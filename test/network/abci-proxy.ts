@@ -1,7 +1,6 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { createConnection, createServer, type Socket } from "node:net";
 import { join } from "node:path";
-import { abciSocketPath } from "../../src/config/home.ts";
 import {
   decodeReply,
   decodeRequest,
@@ -10,6 +9,7 @@ import {
   requestFrame,
 } from "../../src/consensus/cometbft/abci/frames.ts";
 import type { CallName } from "../../src/consensus/cometbft/abci/messages.ts";
+import { abciSocketPath } from "../../src/node/config/home.ts";
 import { joinSockets } from "./links.ts";
 import type { NetworkNode } from "./network.ts";
 

@@ -1,8 +1,8 @@
 import { createConnection, createServer, type Socket } from "node:net";
 import { join } from "node:path";
-import { abciSocketPath } from "../../src/config/home.ts";
 import { decodeReply, decodeRequest, FrameReader } from "../../src/consensus/cometbft/abci/frames.ts";
 import type { CallName } from "../../src/consensus/cometbft/abci/messages.ts";
+import { abciSocketPath } from "../../src/node/config/home.ts";
 import type { TraceEvent, TraceLine } from "../simulation/traces/trace.ts";
 import { connectEngineTo } from "./abci-proxy.ts";
 import { joinSockets } from "./links.ts";

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { checkSignatures, type TrustedValidators } from "../../src/explorer/verify/signatures.ts";
-import type { Hash } from "../../src/primitives/hash.ts";
+import type { Hash } from "../../src/base/primitives/hash.ts";
+import { checkSignatures, type TrustedValidators } from "../../src/web/explorer/verify/signatures.ts";
 import { eventually, Network, type NetworkNode, whyLeftOut } from "./network.ts";
 
 type KeyFile = { readonly address: string; readonly pub_key: { readonly value: string } };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { cometbftPath } from "../../src/config/home.ts";
+import { cometbftPath } from "../../src/node/config/home.ts";
 import { eventually, Network, type NetworkNode, whyLeftOut } from "./network.ts";
 
 const skip = whyLeftOut();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { cpSync, existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { cometbftPath, setAsidePath } from "../../src/config/home.ts";
+import { cometbftPath, setAsidePath } from "../../src/node/config/home.ts";
 import { assertSameChain, eventually, Network, type NetworkNode, whyLeftOut } from "./network.ts";
 import { Traffic, trafficAccounts } from "./traffic.ts";
 

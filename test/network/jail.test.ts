@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { cometbftPath } from "../../src/config/home.ts";
+import { cometbftPath } from "../../src/node/config/home.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { assertSameChain, eventually, Network, type NetworkNode, whyLeftOut } from "./network.ts";
 

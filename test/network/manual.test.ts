@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { cometbftPath } from "../../src/config/home.ts";
+import { bytesToHex } from "../../src/base/primitives/hex.ts";
 import { nodeIdOf } from "../../src/consensus/cometbft/home/home.ts";
 import { formerKeys, readNextKey, readValidatorKey } from "../../src/consensus/cometbft/signing/key-files.ts";
-import { bytesToHex } from "../../src/primitives/hex.ts";
+import { cometbftPath } from "../../src/node/config/home.ts";
 import { Machine, type ManualBlock, manualBlocks } from "./manual-pages.ts";
 import { eventually, Network, type NetworkNode, P2P_PORT, whyLeftOut } from "./network.ts";
 

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { cometbftPath } from "../../src/config/home.ts";
 import { readValidatorKey } from "../../src/consensus/cometbft/signing/key-files.ts";
 import { readSigningState, SIGNING_STATE_FILE } from "../../src/consensus/cometbft/signing/signing-state.ts";
+import { cometbftPath } from "../../src/node/config/home.ts";
 import { eventually, Network, type NetworkNode, whyLeftOut } from "./network.ts";
 
 /** CometBFT says so where it has signed twice, or refuses to. */

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { type Address, createWalletClient, encodeDeployData, encodeFunctionData, getContractAddress, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { cometbftPath } from "../../src/config/home.ts";
 import { nodeIdOf } from "../../src/consensus/cometbft/home/home.ts";
+import { cometbftPath } from "../../src/node/config/home.ts";
 import { DEV_KEYS } from "../support/accounts.ts";
 import { eventually, Network, type NetworkNode, whyLeftOut } from "./network.ts";
 

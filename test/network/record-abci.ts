@@ -3,10 +3,10 @@
  * `cometbft` on the PATH.
  */
 import { setTimeout } from "node:timers/promises";
-import { addressOfCompressedKey, compressPublicKey } from "../../src/crypto/compressed-public-key.ts";
-import { secp256k1 } from "../../src/crypto/secp256k1.ts";
-import { bigintToFixedBytes } from "../../src/primitives/bytes.ts";
-import { bytesToHex } from "../../src/primitives/hex.ts";
+import { addressOfCompressedKey, compressPublicKey } from "../../src/base/crypto/compressed-public-key.ts";
+import { secp256k1 } from "../../src/base/crypto/secp256k1.ts";
+import { bigintToFixedBytes } from "../../src/base/primitives/bytes.ts";
+import { bytesToHex } from "../../src/base/primitives/hex.ts";
 import { TRACES, type TraceName, writeTrace } from "../simulation/traces/trace.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { AbciRecorder } from "./abci-recorder.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cometbftPath } from "../../src/config/home.ts";
+import { bytesToHex } from "../../src/base/primitives/hex.ts";
 import { formerKeys, readNextKey, readValidatorKey } from "../../src/consensus/cometbft/signing/key-files.ts";
-import { bytesToHex } from "../../src/primitives/hex.ts";
+import { cometbftPath } from "../../src/node/config/home.ts";
 import { runEvmintd } from "../support/evmintd.ts";
 import { eventually, Network, type NetworkNode, whyLeftOut } from "./network.ts";
 

@@ -2,18 +2,18 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { cometbftPath, dataPath } from "../../src/config/home.ts";
-import { loadConfig } from "../../src/config/load.ts";
+import { bytesToHex } from "../../src/base/primitives/hex.ts";
+import { fatalTimers } from "../../src/base/telemetry/fatal-timers.ts";
 import { engineChainId } from "../../src/consensus/chain-start.ts";
 import { isEngineStoreEmpty, readStartingSet } from "../../src/consensus/cometbft/home/home.ts";
 import { parseRpcAddress } from "../../src/consensus/cometbft/rpc/client.ts";
 import { readSigningState } from "../../src/consensus/cometbft/signing/signing-state.ts";
 import { StateSyncServers } from "../../src/consensus/cometbft/state-sync.ts";
 import { encodeConsensusData } from "../../src/consensus/consensus-data.ts";
-import { openChain } from "../../src/node/chain/open-chain.ts";
-import { bytesToHex } from "../../src/primitives/hex.ts";
-import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
-import { STRICT_LOGGER } from "../support/telemetry/strict-logger.ts";
+import { cometbftPath, dataPath } from "../../src/node/config/home.ts";
+import { loadConfig } from "../../src/node/config/load.ts";
+import { openChain } from "../../src/node/roles/chain/open-chain.ts";
+import { STRICT_LOGGER } from "../support/base/telemetry/strict-logger.ts";
 import { eventually, Network, whyLeftOut } from "./network.ts";
 
 /** Runs the lines that docs/operations/network.md has for it. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { genesisPath } from "../../src/config/home.ts";
+import { genesisPath } from "../../src/node/config/home.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { runEvmintd } from "../support/evmintd.ts";
 import { assertSameChain, eventually, Network, type NetworkNode, whyLeftOut } from "./network.ts";

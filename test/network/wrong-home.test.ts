@@ -13,8 +13,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { cometbftPath, dataPath, genesisPath } from "../../src/config/home.ts";
 import { setAsideStore } from "../../src/consensus/cometbft/process/engine-store.ts";
+import { cometbftPath, dataPath, genesisPath } from "../../src/node/config/home.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { runEvmintd } from "../support/evmintd.ts";
 import { assertSameChain, eventually, Network, type NetworkNode, whyLeftOut } from "./network.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Wallet } from "ethers";
-import { setInAppToml } from "../../src/config/app-toml.ts";
+import { setInAppToml } from "../../src/node/config/app-toml.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { bearer, openWs, overHttp, overIpc, overWs } from "../support/clients.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { createLogger } from "../../src/telemetry/create-logger.ts";
+import { createLogger } from "../../src/base/telemetry/create-logger.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { bearer, openWs, overHttp, overIpc, overWs, request } from "../support/clients.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { hashMessage, verifyMessage } from "ethers";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
+import { ManualTimers } from "../support/base/telemetry/manual-timers.ts";
 import { bearer, overHttp } from "../support/clients.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
-import { ManualTimers } from "../support/telemetry/manual-timers.ts";
 import type { TestNode } from "../support/test-node.ts";
 
 const [alice, , carol] = DEV_ADDRESSES;

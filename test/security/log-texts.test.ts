@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { encodeAbiParameters } from "viem";
-import { createLogger } from "../../src/telemetry/create-logger.ts";
-import { escapeControlsInLines } from "../../src/telemetry/escape-controls.ts";
+import { createLogger } from "../../src/base/telemetry/create-logger.ts";
+import { escapeControlsInLines } from "../../src/base/telemetry/escape-controls.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
+import { CONTROL_CHARACTERS } from "../support/base/telemetry/control-characters.ts";
 import { request } from "../support/clients.ts";
 import { sendHttp } from "../support/rpc/rpc-client.ts";
-import { CONTROL_CHARACTERS } from "../support/telemetry/control-characters.ts";
 import { startTestNode } from "../support/test-node.ts";
 
 const [OWNER] = DEV_ADDRESSES;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { after, before, test } from "node:test";
-import { readJwtSecret } from "../../src/config/secrets.ts";
+import { readJwtSecret } from "../../src/node/config/secrets.ts";
 import { METHODS } from "../../src/rpc/methods/methods.ts";
 import { namespaceOf } from "../../src/rpc/transport/dispatch/method.ts";
 import { type Answer, bearer, openWs, overHttp, overIpc, overWs } from "../support/clients.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Logger, SILENT_LOGGER } from "../../src/telemetry/logger.ts";
+import { type Logger, SILENT_LOGGER } from "../../src/base/telemetry/logger.ts";
 import { openWs, request } from "../support/clients.ts";
 import { sendHttp } from "../support/rpc/rpc-client.ts";
 import { startTestNode } from "../support/test-node.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
 import { WebSocket } from "ws";
-import { clientIdOf } from "../../src/les/serving/client-id.ts";
+import { clientIdOf } from "../../src/heritage/les/client-id.ts";
 import { type Certificate, makeCertificate, NO_OPENSSL } from "../support/certificates.ts";
 import { request } from "../support/clients.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, brotliDecompressSync } from "node:zlib";
-import { createAddress } from "../../src/evm/contract-creation.ts";
-import { parseAddress } from "../../src/primitives/address.ts";
+import { parseAddress } from "../../src/base/primitives/address.ts";
+import { createAddress } from "../../src/evm/machine/contract-creation.ts";
 import type { ChainFacts } from "../differential/corpus/request.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import type { SessionFacts, SessionRequest } from "./requests.ts";

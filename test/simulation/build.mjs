@@ -8,14 +8,14 @@ const SIMULATION = "test/simulation";
 
 /** Modules of the node that are native, need threads, or compute the same for all nodes; each has a replacement of the same name in `replacements/`. */
 const REPLACED = {
-  "src/storage/lmdb-kv.ts": "lmdb-kv.ts",
-  "src/storage/lmdb-check.ts": "lmdb-check.ts",
-  "src/storage/lock.ts": "lock.ts",
-  "src/threads/pool.ts": "pool.ts",
-  "src/crypto/kzg/cells.ts": "cells.ts",
-  "src/crypto/kzg/scalar.ts": "scalar.ts",
-  "src/crypto/secp256k1-native.ts": "secp256k1-native.ts",
-  "src/crypto/compressed-public-key.ts": "compressed-public-key.ts",
+  "src/store/storage/lmdb-kv.ts": "lmdb-kv.ts",
+  "src/store/storage/lmdb-check.ts": "lmdb-check.ts",
+  "src/store/storage/lock.ts": "lock.ts",
+  "src/base/threads/pool.ts": "pool.ts",
+  "src/base/crypto/kzg/cells.ts": "cells.ts",
+  "src/base/crypto/kzg/scalar.ts": "scalar.ts",
+  "src/base/crypto/secp256k1-native.ts": "secp256k1-native.ts",
+  "src/base/crypto/compressed-public-key.ts": "compressed-public-key.ts",
 };
 
 /** Built-in modules that read nothing of the world. */

@@ -2,7 +2,7 @@
  * Runs the plans that come as lines of JSON, one after the other, and writes a line with the result of each. It is bundled with a simulated
  * world (`build.mjs`); `runner/simulation-process.ts` is the other end.
  */
-import "../../src/node/chain/network-engine.ts";
+import "../../src/node/roles/chain/network-engine.ts";
 import { cpuMs, heapBytes, onEachLine, writeLine } from "./kernel/host.ts";
 import type { Request, Result } from "./runner/protocol.ts";
 import { runPlan } from "./scenario/run.ts";

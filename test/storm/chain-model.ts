@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { createAddress } from "../../src/evm/contract-creation.ts";
-import type { Address } from "../../src/primitives/address.ts";
-import type { Hash } from "../../src/primitives/hash.ts";
-import type { Hex } from "../../src/primitives/hex.ts";
+import type { Address } from "../../src/base/primitives/address.ts";
+import type { Hash } from "../../src/base/primitives/hash.ts";
+import type { Hex } from "../../src/base/primitives/hex.ts";
+import { createAddress } from "../../src/evm/machine/contract-creation.ts";
 import { type Contracts, DEPLOYMENTS, deployedCode, inputWords, TOKEN_SUPPLY } from "./contracts.ts";
 import { StormFailure } from "./failure.ts";
 

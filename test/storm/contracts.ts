@@ -1,6 +1,6 @@
-import { createAddress } from "../../src/evm/contract-creation.ts";
-import type { Address } from "../../src/primitives/address.ts";
-import { type Hex, hexToBytes } from "../../src/primitives/hex.ts";
+import type { Address } from "../../src/base/primitives/address.ts";
+import { type Hex, hexToBytes } from "../../src/base/primitives/hex.ts";
+import { createAddress } from "../../src/evm/machine/contract-creation.ts";
 import { assemble, deploymentOf } from "../support/assembler.ts";
 import { contract } from "../support/contracts.ts";
 

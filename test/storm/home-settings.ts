@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { renderGenesis } from "../../src/config/genesis/genesis.ts";
-import { genesisPath } from "../../src/config/home.ts";
-import { DEV_BALANCE } from "../../src/keystore/dev-accounts.ts";
-import type { Address } from "../../src/primitives/address.ts";
+import type { Address } from "../../src/base/primitives/address.ts";
+import { renderGenesis } from "../../src/node/config/genesis/genesis.ts";
+import { genesisPath } from "../../src/node/config/home.ts";
+import { DEV_BALANCE } from "../../src/node/keystore/dev-accounts.ts";
 
 /** The engine of a home, and whether it is one of several nodes. */
 export type StormEngine = "solo" | "cometbft" | "network";

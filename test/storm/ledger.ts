@@ -1,4 +1,4 @@
-import type { Hash } from "../../src/primitives/hash.ts";
+import type { Hash } from "../../src/base/primitives/hash.ts";
 import { type BlockAnswer, type ChainModel, isSameAnswer, type ReceiptAnswer } from "./chain-model.ts";
 import type { Contracts } from "./contracts.ts";
 import { StormFailure } from "./failure.ts";

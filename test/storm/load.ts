@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
-import type { Hash } from "../../src/primitives/hash.ts";
-import type { Hex } from "../../src/primitives/hex.ts";
+import type { Hash } from "../../src/base/primitives/hash.ts";
+import type { Hex } from "../../src/base/primitives/hex.ts";
 import type { ReceiptAnswer } from "./chain-model.ts";
 import { StormFailure } from "./failure.ts";
 import type { Ledger } from "./ledger.ts";

@@ -1,8 +1,8 @@
-import { addressFromPrivateKey } from "../../src/crypto/secp256k1.ts";
-import { type Address, parseAddress } from "../../src/primitives/address.ts";
-import type { Hash } from "../../src/primitives/hash.ts";
-import { bytesToHex, type Hex } from "../../src/primitives/hex.ts";
-import { signTransaction } from "../../src/types/transaction/sign.ts";
+import { addressFromPrivateKey } from "../../src/base/crypto/secp256k1.ts";
+import { type Address, parseAddress } from "../../src/base/primitives/address.ts";
+import type { Hash } from "../../src/base/primitives/hash.ts";
+import { bytesToHex, type Hex } from "../../src/base/primitives/hex.ts";
+import { signTransaction } from "../../src/base/types/transaction/sign.ts";
 import {
   bigDeployment,
   type Contracts,

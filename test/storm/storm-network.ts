@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { cometbftPath } from "../../src/config/home.ts";
+import { addressFromPrivateKey } from "../../src/base/crypto/secp256k1.ts";
 import { nodeIdOf } from "../../src/consensus/cometbft/home/home.ts";
-import { addressFromPrivateKey } from "../../src/crypto/secp256k1.ts";
+import { cometbftPath } from "../../src/node/config/home.ts";
 import { mulberry32 } from "../support/chain/random-chain.ts";
 import { runEvmintd } from "../support/evmintd.ts";
-import { devPrivateKeys } from "../support/keystore/unlocked-signer.ts";
+import { devPrivateKeys } from "../support/node/keystore/unlocked-signer.ts";
 import { ChainModel } from "./chain-model.ts";
 import { checkHome } from "./check-home.ts";
 import { contractsOf } from "./contracts.ts";

@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, trunc
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { dataPath, poolPath } from "../../src/config/home.ts";
+import { dataPath, poolPath } from "../../src/node/config/home.ts";
 import { overIpc } from "../support/clients.ts";
 import { freePort } from "../support/free-port.ts";
 import { assertExpected, errorLinesOf } from "../support/node-log.ts";

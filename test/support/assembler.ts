@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import { opcodesOf } from "../../src/evm/opcodes.ts";
+import { opcodesOf } from "../../src/evm/machine/opcodes.ts";
 
 const CODES = new Map(opcodesOf("osaka").flatMap((opcode) => (opcode ? [[opcode.name, opcode.code]] : [])));
 

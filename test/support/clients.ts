@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { WebSocket } from "ws";
-import { readJwtSecret } from "../../src/config/secrets.ts";
+import { readJwtSecret } from "../../src/node/config/secrets.ts";
 import { type JwtClaims, signJwt } from "../../src/rpc/transport/auth/jwt.ts";
 import { sendHttp } from "./rpc/rpc-client.ts";
 

@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DEFAULT_CHAIN_ID, renderGenesis } from "../../src/config/genesis/genesis.ts";
-import { DEV_BALANCE } from "../../src/keystore/dev-accounts.ts";
-import { parseAddress } from "../../src/primitives/address.ts";
+import { parseAddress } from "../../src/base/primitives/address.ts";
+import { DEFAULT_CHAIN_ID, renderGenesis } from "../../src/node/config/genesis/genesis.ts";
+import { DEV_BALANCE } from "../../src/node/keystore/dev-accounts.ts";
 import { DEV_ADDRESSES } from "./accounts.ts";
 import { startTestNode, type TestNode, type TestNodeOptions } from "./test-node.ts";
 

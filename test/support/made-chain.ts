@@ -1,11 +1,11 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { renderGenesis } from "../../src/config/genesis/genesis.ts";
-import { DEV_BALANCE } from "../../src/keystore/dev-accounts.ts";
-import { parseAddress } from "../../src/primitives/address.ts";
-import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
-import { signTransaction } from "../../src/types/transaction/sign.ts";
+import { parseAddress } from "../../src/base/primitives/address.ts";
+import { bytesToHex, hexToBytes } from "../../src/base/primitives/hex.ts";
+import { signTransaction } from "../../src/base/types/transaction/sign.ts";
+import { renderGenesis } from "../../src/node/config/genesis/genesis.ts";
+import { DEV_BALANCE } from "../../src/node/keystore/dev-accounts.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "./accounts.ts";
 
 const CHAIN_ID = 9000n;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createLogger } from "../../src/telemetry/create-logger.ts";
+import { createLogger } from "../../src/base/telemetry/create-logger.ts";
 import { errorLinesOf, NodeLog } from "./node-log.ts";
 import { startTestNode } from "./test-node.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { stripVTControlCharacters } from "node:util";
-import { formatText } from "../../src/telemetry/format.ts";
-import { type LogData, type Logger, SILENT_LOGGER } from "../../src/telemetry/logger.ts";
+import { formatText } from "../../src/base/telemetry/format.ts";
+import { type LogData, type Logger, SILENT_LOGGER } from "../../src/base/telemetry/logger.ts";
 import { eventually } from "./until.ts";
 
 /** With an awaited line that did not come. */

@@ -1,11 +1,11 @@
-import { BLOB_LENGTH, blobVersionedHash } from "../../src/crypto/kzg/blob.ts";
-import type { Address } from "../../src/primitives/address.ts";
-import type { Hash } from "../../src/primitives/hash.ts";
-import { bytesToHex } from "../../src/primitives/hex.ts";
-import type { TransactionFields } from "../../src/types/transaction/codec.ts";
-import { encodePooledTransaction } from "../../src/types/transaction/encode.ts";
-import { signAuthorization, signTransaction } from "../../src/types/transaction/sign.ts";
-import type { BlobSidecar } from "../../src/types/transaction/transaction.ts";
+import { BLOB_LENGTH, blobVersionedHash } from "../../src/base/crypto/kzg/blob.ts";
+import type { Address } from "../../src/base/primitives/address.ts";
+import type { Hash } from "../../src/base/primitives/hash.ts";
+import { bytesToHex } from "../../src/base/primitives/hex.ts";
+import type { TransactionFields } from "../../src/base/types/transaction/codec.ts";
+import { encodePooledTransaction } from "../../src/base/types/transaction/encode.ts";
+import { signAuthorization, signTransaction } from "../../src/base/types/transaction/sign.ts";
+import type { BlobSidecar } from "../../src/base/types/transaction/transaction.ts";
 
 /** A chain on which the requests mean something: what each account has, and a contract that reverts with its calldata. */
 export type OddChain = {

@@ -1,10 +1,10 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { genesisPath } from "../../src/config/home.ts";
-import { loadConfig } from "../../src/config/load.ts";
-import { readJwtSecret } from "../../src/config/secrets.ts";
-import { nodeOperations } from "../../src/node/operations.ts";
+import { genesisPath } from "../../src/node/config/home.ts";
+import { loadConfig } from "../../src/node/config/load.ts";
+import { readJwtSecret } from "../../src/node/config/secrets.ts";
+import { nodeOperations } from "../../src/node/roles/operations.ts";
 import { signJwt } from "../../src/rpc/transport/auth/jwt.ts";
 import { NodeLog } from "./node-log.ts";
 

@@ -1,21 +1,21 @@
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { GenesisAccount } from "../../src/base/params/genesis-account.ts";
+import { type Address, ZERO_ADDRESS } from "../../src/base/primitives/address.ts";
+import { EMPTY_BYTES } from "../../src/base/primitives/bytes.ts";
+import { type Hash, hashFromBigint, ZERO_HASH } from "../../src/base/primitives/hash.ts";
+import { bytesToHex } from "../../src/base/primitives/hex.ts";
+import { keccak256Hash } from "../../src/base/primitives/keccak.ts";
+import { toQuantity } from "../../src/base/primitives/quantity.ts";
+import { EMPTY_BLOOM } from "../../src/base/types/bloom.ts";
+import { EMPTY_REQUESTS_HASH, EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "../../src/base/types/constants.ts";
+import type { Header } from "../../src/base/types/header.ts";
+import { headerHash } from "../../src/base/types/header-codec.ts";
 import type { RemoteCall } from "../../src/dev/fork/remote-calls.ts";
-import type { GenesisAccount } from "../../src/params/genesis-account.ts";
-import { type Address, ZERO_ADDRESS } from "../../src/primitives/address.ts";
-import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
-import { type Hash, hashFromBigint, ZERO_HASH } from "../../src/primitives/hash.ts";
-import { bytesToHex } from "../../src/primitives/hex.ts";
-import { keccak256Hash } from "../../src/primitives/keccak.ts";
-import { toQuantity } from "../../src/primitives/quantity.ts";
-import { changesOfAlloc } from "../../src/state/state-changes.ts";
-import { createStateTrie } from "../../src/state/state-trie.ts";
-import { EMPTY_BLOOM } from "../../src/types/bloom.ts";
-import { EMPTY_REQUESTS_HASH, EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "../../src/types/constants.ts";
-import type { Header } from "../../src/types/header.ts";
-import { headerHash } from "../../src/types/header-codec.ts";
-import { createMemoryNodes } from "./trie/memory-nodes.ts";
+import { changesOfAlloc } from "../../src/evm/state/state-changes.ts";
+import { createStateTrie } from "../../src/evm/state/state-trie.ts";
+import { createMemoryNodes } from "./store/trie/memory-nodes.ts";
 
 export const REMOTE_CHAIN_ID = 4242;
 

@@ -1,14 +1,14 @@
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { LimitChanges } from "../../src/config/config.ts";
-import { loadConfig } from "../../src/config/load.ts";
-import { nodeOperations } from "../../src/node/operations.ts";
-import { type NodeInProcess, startNode } from "../../src/node/start-node.ts";
-import type { Logger } from "../../src/telemetry/logger.ts";
-import type { Timers } from "../../src/telemetry/timers.ts";
+import type { Logger } from "../../src/base/telemetry/logger.ts";
+import type { Timers } from "../../src/base/telemetry/timers.ts";
+import type { LimitChanges } from "../../src/node/config/config.ts";
+import { loadConfig } from "../../src/node/config/load.ts";
+import { nodeOperations } from "../../src/node/roles/operations.ts";
+import { type NodeInProcess, startNode } from "../../src/node/roles/start-node.ts";
+import { ManualTimers } from "./base/telemetry/manual-timers.ts";
 import { NodeLog } from "./node-log.ts";
-import { ManualTimers } from "./telemetry/manual-timers.ts";
 import { engineSettings } from "./test-engine.ts";
 import { eventually } from "./until.ts";
 

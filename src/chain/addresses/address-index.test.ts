@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { RandomChain } from "../../../test/support/chain/random-chain.ts";
 import fc from "../../../test/support/fast-check.ts";
-import type { Address } from "../../primitives/address.ts";
-import { createStateTrie } from "../../state/state-trie.ts";
-import { createMemoryKv } from "../../storage/memory-kv.ts";
-import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
-import type { BlockRecord } from "../store/block-store.ts";
+import type { Address } from "../../base/primitives/address.ts";
+import { createStateTrie } from "../../evm/state/state-trie.ts";
+import { createMemoryKv } from "../../store/storage/memory-kv.ts";
+import { createMemoryLogDirectory } from "../../store/storage/memory-log-directory.ts";
+import type { BlockRecord } from "../block-store.ts";
+import { addressEntries, addressPartsOf, ROLE, UNKNOWN_INDEX } from "../records/block-addresses.ts";
 import { type LogBlockStore, openLogBlockStore } from "../store/log-block-store.ts";
 import { AddressIndex, type AddressQuery } from "./address-index.ts";
-import { addressEntries, addressPartsOf, ROLE, UNKNOWN_INDEX } from "./block-addresses.ts";
 
 /** A store whose deferred work runs when a test says so, and that can be dropped and opened again. */
 function openTestStore(addressIndex = true) {

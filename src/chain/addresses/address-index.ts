@@ -1,15 +1,15 @@
-import { NodeError } from "../../errors.ts";
-import { type Address, addressToBytes } from "../../primitives/address.ts";
-import { ByteReader, ByteWriter } from "../../storage/byte-io.ts";
-import type { Kv, KvWriter } from "../../storage/kv.ts";
-import { META, NUMBER_MAX, numberFromKey, numberKey, TABLE, tableKey } from "../../storage/schema.ts";
+import { NodeError } from "../../base/errors.ts";
+import { type Address, addressToBytes } from "../../base/primitives/address.ts";
+import { ByteReader, ByteWriter } from "../../store/storage/byte-io.ts";
+import type { Kv, KvWriter } from "../../store/storage/kv.ts";
+import { META, NUMBER_MAX, numberFromKey, numberKey, TABLE, tableKey } from "../../store/storage/schema.ts";
 import {
   type AddressEntry,
   type AddressParts,
   addressEntries,
   addressPartsOf,
   type IndexedAddresses,
-} from "./block-addresses.ts";
+} from "../records/block-addresses.ts";
 
 /** What the index says of an address in one block; never empty. */
 export type AddressBlock = {

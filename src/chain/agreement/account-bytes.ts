@@ -1,9 +1,9 @@
-import type { State } from "../../evm/evm.ts";
-import type { Address } from "../../primitives/address.ts";
-import { bigintToFixedBytes, bytesToBigint, concatBytes } from "../../primitives/bytes.ts";
-import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
-import { EMPTY_ACCOUNT } from "../../state/account.ts";
-import type { StateReader } from "../../state/reader.ts";
+import type { Address } from "../../base/primitives/address.ts";
+import { bigintToFixedBytes, bytesToBigint, concatBytes } from "../../base/primitives/bytes.ts";
+import { type Hash, hashFromBigint } from "../../base/primitives/hash.ts";
+import type { State } from "../../evm/machine/state-port.ts";
+import { EMPTY_ACCOUNT } from "../../evm/state/account.ts";
+import type { StateReader } from "../../evm/state/reader.ts";
 
 /**
  * Bytes in the storage of an account without code, which the state root covers like everything else: their length in slot 0, and from slot 1 on the

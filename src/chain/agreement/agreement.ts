@@ -1,10 +1,10 @@
-import { invariant } from "../../errors.ts";
-import type { State } from "../../evm/evm.ts";
-import { type Address, addressFromBytes, addressToBytes } from "../../primitives/address.ts";
-import { bigintToBytes, bytesToBigint } from "../../primitives/bytes.ts";
-import { type Hash, hashFromBytes, hashToBytes, ZERO_HASH } from "../../primitives/hash.ts";
-import { decodeRlp, encodeRlp, type RlpItem } from "../../primitives/rlp.ts";
-import type { StateReader } from "../../state/reader.ts";
+import { invariant } from "../../base/errors.ts";
+import { type Address, addressFromBytes, addressToBytes } from "../../base/primitives/address.ts";
+import { bigintToBytes, bytesToBigint } from "../../base/primitives/bytes.ts";
+import { type Hash, hashFromBytes, hashToBytes, ZERO_HASH } from "../../base/primitives/hash.ts";
+import { decodeRlp, encodeRlp, type RlpItem } from "../../base/primitives/rlp.ts";
+import type { State } from "../../evm/machine/state-port.ts";
+import type { StateReader } from "../../evm/state/reader.ts";
 import { readAccountBytes, writeAccountBytes } from "./account-bytes.ts";
 
 /** The account whose storage holds what the validators agreed on: "evmint.rules" in ASCII. */

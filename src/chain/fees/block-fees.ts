@@ -1,11 +1,11 @@
-import { blobParamsAt } from "../../params/blob-schedule.ts";
-import type { ChainConfig } from "../../params/chain-config.ts";
-import { blobBaseFee } from "../../params/fees.ts";
-import { GAS_PER_BLOB } from "../../params/gas.ts";
-import type { Hash } from "../../primitives/hash.ts";
-import type { Header } from "../../types/header.ts";
+import { blobParamsAt } from "../../base/params/blob-schedule.ts";
+import type { ChainConfig } from "../../base/params/chain-config.ts";
+import { blobBaseFee } from "../../base/params/fees.ts";
+import { GAS_PER_BLOB } from "../../base/params/gas.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
+import type { Header } from "../../base/types/header.ts";
+import type { GasPayment } from "../block-store.ts";
 import type { ChainReader } from "../reader.ts";
-import type { GasPayment } from "../records/receipt-record.ts";
 
 /** Fees of one block, in wei, that its header gives. */
 export type BlockFees = {

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { alice, config, GWEI, headerOf, transactionOf } from "../../../test/support/execution/factories.ts";
-import { ManualTimers } from "../../../test/support/telemetry/manual-timers.ts";
-import { ZERO_HASH } from "../../primitives/hash.ts";
-import { SharedSlices } from "../../threads/shared-slices.ts";
-import type { ExecutedBlock } from "../../types/block.ts";
-import type { Header } from "../../types/header.ts";
-import { headerHash } from "../../types/header-codec.ts";
-import type { Receipt } from "../../types/receipt.ts";
-import type { GasPayment } from "../records/receipt-record.ts";
-import { gasPaymentsOf } from "../store/block-store.ts";
+import { ManualTimers } from "../../../test/support/base/telemetry/manual-timers.ts";
+import { alice, config, GWEI, headerOf, transactionOf } from "../../../test/support/evm/execution/factories.ts";
+import { ZERO_HASH } from "../../base/primitives/hash.ts";
+import { SharedSlices } from "../../base/threads/shared-slices.ts";
+import type { ExecutedBlock } from "../../base/types/block.ts";
+import type { Header } from "../../base/types/header.ts";
+import { headerHash } from "../../base/types/header-codec.ts";
+import type { Receipt } from "../../base/types/receipt.ts";
+import type { GasPayment } from "../block-store.ts";
+import { gasPaymentsOf } from "../block-store.ts";
 import { FeeHistories, type FeeHistory } from "./fee-history.ts";
 
 /** A block whose transactions offer `tips` and use 21000 gas each. */

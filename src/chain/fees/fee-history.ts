@@ -1,16 +1,16 @@
-import { invariant, NodeError } from "../../errors.ts";
-import { blobParamsAt } from "../../params/blob-schedule.ts";
-import type { ChainConfig } from "../../params/chain-config.ts";
-import { nextBaseFee, nextExcessBlobGas } from "../../params/fees.ts";
-import { isBlockForkActive, isTimeForkActive } from "../../params/hardforks.ts";
-import type { Hash } from "../../primitives/hash.ts";
-import { andThen, type MaybePromise } from "../../threads/maybe-promise.ts";
-import type { SharedSlices } from "../../threads/shared-slices.ts";
-import type { ExecutedBlock } from "../../types/block.ts";
-import type { Header } from "../../types/header.ts";
+import { invariant, NodeError } from "../../base/errors.ts";
+import { blobParamsAt } from "../../base/params/blob-schedule.ts";
+import type { ChainConfig } from "../../base/params/chain-config.ts";
+import { nextBaseFee, nextExcessBlobGas } from "../../base/params/fees.ts";
+import { isBlockForkActive, isTimeForkActive } from "../../base/params/hardforks.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
+import { andThen, type MaybePromise } from "../../base/threads/maybe-promise.ts";
+import type { SharedSlices } from "../../base/threads/shared-slices.ts";
+import type { ExecutedBlock } from "../../base/types/block.ts";
+import type { Header } from "../../base/types/header.ts";
+import { gasPaymentsOf } from "../block-store.ts";
 import type { ChainReader } from "../reader.ts";
-import { gasPaymentsOf } from "../store/block-store.ts";
-import { BlockPrunedError } from "../store/store-errors.ts";
+import { BlockPrunedError } from "../store-errors.ts";
 import { BlockFeeCache, type BlockFees, blobFeeAt, blockFees, type SortedTips, sortedTips } from "./block-fees.ts";
 
 /** A longer range is cut to this, as in geth. */

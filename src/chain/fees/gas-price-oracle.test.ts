@@ -1,11 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { alice, coinbase, config, GWEI, headerOf, transactionOf } from "../../../test/support/execution/factories.ts";
-import type { Address } from "../../primitives/address.ts";
-import type { ExecutedBlock } from "../../types/block.ts";
-import { headerHash } from "../../types/header-codec.ts";
-import type { Receipt } from "../../types/receipt.ts";
-import { gasPaymentsOf } from "../store/block-store.ts";
+import {
+  alice,
+  coinbase,
+  config,
+  GWEI,
+  headerOf,
+  transactionOf,
+} from "../../../test/support/evm/execution/factories.ts";
+import type { Address } from "../../base/primitives/address.ts";
+import type { ExecutedBlock } from "../../base/types/block.ts";
+import { headerHash } from "../../base/types/header-codec.ts";
+import type { Receipt } from "../../base/types/receipt.ts";
+import { gasPaymentsOf } from "../block-store.ts";
 import { GasPriceOracle, type GasPriceOracleOptions } from "./gas-price-oracle.ts";
 
 function block(number: number, tips: readonly bigint[], sender: Address = alice): ExecutedBlock {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RandomChain } from "../../../test/support/chain/random-chain.ts";
-import { hashFromBigint } from "../../primitives/hash.ts";
+import { hashFromBigint } from "../../base/primitives/hash.ts";
 import { BadBlocks } from "./bad-blocks.ts";
 
 const { block } = new RandomChain(1).next().record;

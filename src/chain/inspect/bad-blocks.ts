@@ -1,6 +1,6 @@
-import type { Hash } from "../../primitives/hash.ts";
-import type { Block } from "../../types/block.ts";
-import { blockSize } from "../../types/block-codec.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
+import type { Block } from "../../base/types/block.ts";
+import { blockSize } from "../../base/types/block-codec.ts";
 
 /** Rejected blocks that are stored for debug_getBadBlocks, the newest. */
 export const BAD_BLOCK_LIMITS = {

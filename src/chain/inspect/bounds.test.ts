@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createMemoryState } from "../../../test/support/state/memory-state.ts";
-import { type Address, addressToBytes } from "../../primitives/address.ts";
-import { EMPTY_BYTES } from "../../primitives/bytes.ts";
-import { hashFromBigint } from "../../primitives/hash.ts";
-import { keccak256 } from "../../primitives/keccak.ts";
+import { createMemoryState } from "../../../test/support/evm/state/memory-state.ts";
+import { type Address, addressToBytes } from "../../base/primitives/address.ts";
+import { EMPTY_BYTES } from "../../base/primitives/bytes.ts";
+import { hashFromBigint } from "../../base/primitives/hash.ts";
+import { keccak256 } from "../../base/primitives/keccak.ts";
 import { modifiedAccounts } from "./modified-accounts.ts";
 import { dumpState } from "./state-dump.ts";
 

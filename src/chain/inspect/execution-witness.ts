@@ -1,16 +1,16 @@
-import type { BlockOutcome, ExecutionModules } from "../../execution/block/block-execution.ts";
-import { executeBlock } from "../../execution/block/execute-block.ts";
-import type { Address } from "../../primitives/address.ts";
-import type { Hash } from "../../primitives/hash.ts";
-import { hexDigits } from "../../primitives/hex.ts";
-import { EMPTY_CODE_HASH } from "../../state/account.ts";
-import type { StateReader } from "../../state/reader.ts";
-import type { TrieNodeReader } from "../../trie/node-store.ts";
-import type { ExecutedBlock } from "../../types/block.ts";
-import type { Header } from "../../types/header.ts";
+import type { Address } from "../../base/primitives/address.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
+import { hexDigits } from "../../base/primitives/hex.ts";
+import type { ExecutedBlock } from "../../base/types/block.ts";
+import type { Header } from "../../base/types/header.ts";
+import type { BlockOutcome, ExecutionModules } from "../../evm/execution/block/block-execution.ts";
+import { executeBlock } from "../../evm/execution/block/execute-block.ts";
+import { EMPTY_CODE_HASH } from "../../evm/state/account.ts";
+import type { StateReader } from "../../evm/state/reader.ts";
+import type { TrieNodeReader } from "../../store/trie/node-store.ts";
+import type { BlockStore } from "../block-store.ts";
 import { createChainStateTrie } from "../chain-state-trie.ts";
 import type { ChainReader } from "../reader.ts";
-import type { BlockStore } from "../store/block-store.ts";
 
 /** All that executing a block again needs besides the block itself. */
 export type ExecutionWitness = {

@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises";
-import type { Address } from "../../primitives/address.ts";
-import { type Hash, hashFromBytes } from "../../primitives/hash.ts";
-import { keccak256OfHex } from "../../primitives/keccak.ts";
-import { sameAccount } from "../../state/account.ts";
-import type { StateChanges, StateReader } from "../../state/reader.ts";
+import type { Address } from "../../base/primitives/address.ts";
+import { type Hash, hashFromBytes } from "../../base/primitives/hash.ts";
+import { keccak256OfHex } from "../../base/primitives/keccak.ts";
+import { sameAccount } from "../../evm/state/account.ts";
+import type { StateChanges, StateReader } from "../../evm/state/reader.ts";
 
 export type ChangedStates = {
   readonly stateAt: (number: number) => StateReader;

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { createMemoryState } from "../../../test/support/evm/state/memory-state.ts";
 import fc from "../../../test/support/fast-check.ts";
-import { createMemoryState } from "../../../test/support/state/memory-state.ts";
-import { type Address, addressToBytes } from "../../primitives/address.ts";
-import { EMPTY_BYTES } from "../../primitives/bytes.ts";
-import { hashFromBigint, hashFromBytes, hashToBytes } from "../../primitives/hash.ts";
-import { bytesToHex } from "../../primitives/hex.ts";
-import { keccak256 } from "../../primitives/keccak.ts";
-import { EMPTY_ACCOUNT } from "../../state/account.ts";
-import type { Kv } from "../../storage/kv.ts";
-import { createMemoryKv } from "../../storage/memory-kv.ts";
+import { type Address, addressToBytes } from "../../base/primitives/address.ts";
+import { EMPTY_BYTES } from "../../base/primitives/bytes.ts";
+import { hashFromBigint, hashFromBytes, hashToBytes } from "../../base/primitives/hash.ts";
+import { bytesToHex } from "../../base/primitives/hex.ts";
+import { keccak256 } from "../../base/primitives/keccak.ts";
+import { EMPTY_ACCOUNT } from "../../evm/state/account.ts";
+import type { Kv } from "../../store/storage/kv.ts";
+import { createMemoryKv } from "../../store/storage/memory-kv.ts";
 import {
   addressesFrom,
   addressWithHash,

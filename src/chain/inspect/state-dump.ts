@@ -1,12 +1,12 @@
 import { setImmediate } from "node:timers/promises";
-import { type Address, addressFromBytes } from "../../primitives/address.ts";
-import { EMPTY_BYTES, leftPad } from "../../primitives/bytes.ts";
-import { type Hash, hashFromBytes, hashToBytes } from "../../primitives/hash.ts";
-import { keccak256Hash, keccak256OfHex } from "../../primitives/keccak.ts";
-import { type Account, EMPTY_CODE_HASH } from "../../state/account.ts";
-import type { StateReader } from "../../state/reader.ts";
-import { StepWork } from "../../threads/in-slices.ts";
-import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
+import { type Address, addressFromBytes } from "../../base/primitives/address.ts";
+import { EMPTY_BYTES, leftPad } from "../../base/primitives/bytes.ts";
+import { type Hash, hashFromBytes, hashToBytes } from "../../base/primitives/hash.ts";
+import { keccak256Hash, keccak256OfHex } from "../../base/primitives/keccak.ts";
+import { StepWork } from "../../base/threads/in-slices.ts";
+import { EMPTY_TRIE_ROOT } from "../../base/types/constants.ts";
+import { type Account, EMPTY_CODE_HASH } from "../../evm/state/account.ts";
+import type { StateReader } from "../../evm/state/reader.ts";
 import type { HashedKeys } from "../store/state/hashed-keys.ts";
 
 /** An account of a dump. */

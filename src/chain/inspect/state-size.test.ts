@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseGenesis } from "../../params/genesis.ts";
-import { hashToBytes } from "../../primitives/hash.ts";
-import { createStateTrie } from "../../state/state-trie.ts";
+import { parseGenesis } from "../../base/params/genesis.ts";
+import { hashToBytes } from "../../base/primitives/hash.ts";
+import { createStateTrie } from "../../evm/state/state-trie.ts";
 import { genesisState } from "../genesis-block.ts";
 import { deferNothing } from "../store/background-work.ts";
 import { createMemoryBlockStore } from "../store/open-block-store.ts";

@@ -1,11 +1,11 @@
 import { setImmediate } from "node:timers/promises";
-import { EMPTY_BYTES, equalBytes } from "../../primitives/bytes.ts";
-import { hashToBytes } from "../../primitives/hash.ts";
-import { EMPTY_CODE_HASH } from "../../state/account.ts";
-import { storageRootOf } from "../../state/trie-account.ts";
-import { EMPTY_TRIE_ROOT_BYTES } from "../../trie/empty-root.ts";
-import { packNibbles } from "../../trie/nibbles.ts";
-import type { TrieNodeReader } from "../../trie/node-store.ts";
+import { EMPTY_BYTES, equalBytes } from "../../base/primitives/bytes.ts";
+import { hashToBytes } from "../../base/primitives/hash.ts";
+import { EMPTY_CODE_HASH } from "../../evm/state/account.ts";
+import { storageRootOf } from "../../evm/state/trie-account.ts";
+import { EMPTY_TRIE_ROOT_BYTES } from "../../store/trie/empty-root.ts";
+import { packNibbles } from "../../store/trie/nibbles.ts";
+import type { TrieNodeReader } from "../../store/trie/node-store.ts";
 import { trieLeaves } from "../store/nodes/walk-trie.ts";
 
 /** How many of one kind there are, and the bytes of their keys and values in geth's database. */

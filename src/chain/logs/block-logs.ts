@@ -1,4 +1,4 @@
-import { ByteWriter, MalformedBytesError } from "../../storage/byte-io.ts";
+import { ByteWriter, MalformedBytesError } from "../../store/storage/byte-io.ts";
 import type { IndexedParts } from "../records/indexed-block.ts";
 
 const ADDRESS_BYTES = 20;

@@ -1,8 +1,8 @@
-import { type Address, addressToBytes } from "../../primitives/address.ts";
-import { type Hash, hashToBytes } from "../../primitives/hash.ts";
-import { TABLE } from "../../storage/schema.ts";
-import type { Log } from "../../types/receipt.ts";
-import { BlockPrunedError } from "../store/store-errors.ts";
+import { type Address, addressToBytes } from "../../base/primitives/address.ts";
+import { type Hash, hashToBytes } from "../../base/primitives/hash.ts";
+import type { Log } from "../../base/types/receipt.ts";
+import { TABLE } from "../../store/storage/schema.ts";
+import { BlockPrunedError } from "../store-errors.ts";
 import type { BlockLogs, LogCursor } from "./block-logs.ts";
 
 export type LogFilterOptions = {

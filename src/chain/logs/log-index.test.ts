@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "../../../test/support/fast-check.ts";
-import type { Address } from "../../primitives/address.ts";
-import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
-import { createMemoryKv } from "../../storage/memory-kv.ts";
-import type { ExecutedBlock } from "../../types/block.ts";
-import type { Log } from "../../types/receipt.ts";
+import type { Address } from "../../base/primitives/address.ts";
+import { type Hash, hashFromBigint } from "../../base/primitives/hash.ts";
+import type { ExecutedBlock } from "../../base/types/block.ts";
+import type { Log } from "../../base/types/receipt.ts";
+import { createMemoryKv } from "../../store/storage/memory-kv.ts";
 import { LOG_CHUNK_BLOCKS, LogFilter, type LogFilterOptions, type LogSource } from "./log-filter.ts";
 import { LogIndex } from "./log-index.ts";
 

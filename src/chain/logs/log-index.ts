@@ -1,5 +1,5 @@
-import { ByteReader, ByteWriter } from "../../storage/byte-io.ts";
-import { type Kv, type KvWriter, type MissingRow, prefixRange } from "../../storage/kv.ts";
+import { ByteReader, ByteWriter } from "../../store/storage/byte-io.ts";
+import { type Kv, type KvWriter, type MissingRow, prefixRange } from "../../store/storage/kv.ts";
 import {
   commonOffsets,
   countOffsets,
@@ -9,8 +9,8 @@ import {
   offsetsUpTo,
   unionOffsets,
   withOffsets,
-} from "../../storage/offset-set.ts";
-import { META, numberFromKey, TABLE, tableKey } from "../../storage/schema.ts";
+} from "../../store/storage/offset-set.ts";
+import { META, numberFromKey, TABLE, tableKey } from "../../store/storage/schema.ts";
 import type { IndexedParts } from "../records/indexed-block.ts";
 import { BlockLogs, encodeBlockLogs } from "./block-logs.ts";
 import {

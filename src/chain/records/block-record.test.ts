@@ -5,19 +5,19 @@ import { encodeBlockRecordV1 } from "../../../test/support/chain/encode-record-v
 import { plain } from "../../../test/support/chain/plain.ts";
 import { RandomChain } from "../../../test/support/chain/random-chain.ts";
 import fc from "../../../test/support/fast-check.ts";
-import type { Address } from "../../primitives/address.ts";
-import { EMPTY_BYTES } from "../../primitives/bytes.ts";
-import { type Hash, ZERO_HASH } from "../../primitives/hash.ts";
-import { bytesToHex, hexToBytes } from "../../primitives/hex.ts";
-import { type Account, EMPTY_CODE_HASH } from "../../state/account.ts";
-import { ByteReader } from "../../storage/byte-io.ts";
-import { EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "../../types/constants.ts";
-import type { Header } from "../../types/header.ts";
-import type { Receipt } from "../../types/receipt.ts";
-import { addressPartsOf } from "../addresses/block-addresses.ts";
+import type { Address } from "../../base/primitives/address.ts";
+import { EMPTY_BYTES } from "../../base/primitives/bytes.ts";
+import { type Hash, ZERO_HASH } from "../../base/primitives/hash.ts";
+import { bytesToHex, hexToBytes } from "../../base/primitives/hex.ts";
+import { EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "../../base/types/constants.ts";
+import type { Header } from "../../base/types/header.ts";
+import type { Receipt } from "../../base/types/receipt.ts";
+import { type Account, EMPTY_CODE_HASH } from "../../evm/state/account.ts";
+import { ByteReader } from "../../store/storage/byte-io.ts";
+import type { BlockRecord } from "../block-store.ts";
 import { encodeBlockLogs } from "../logs/block-logs.ts";
-import type { BlockRecord } from "../store/block-store.ts";
-import { upgradeRecordV1 } from "../store/log/replace-log.ts";
+import { upgradeRecordV1 } from "../store/replace-log.ts";
+import { addressPartsOf } from "./block-addresses.ts";
 import {
   decodeAddressParts,
   decodeBlockRecord,

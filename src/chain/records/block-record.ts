@@ -1,16 +1,16 @@
-import type { Address } from "../../primitives/address.ts";
-import type { Hash } from "../../primitives/hash.ts";
-import type { StateChanges } from "../../state/reader.ts";
-import { ByteReader, ByteWriter, MalformedBytesError } from "../../storage/byte-io.ts";
-import { allAtOnce } from "../../threads/in-slices.ts";
-import type { Block, Withdrawal } from "../../types/block.ts";
-import type { Header } from "../../types/header.ts";
-import type { Receipt } from "../../types/receipt.ts";
-import { decodeTransaction } from "../../types/transaction/decode.ts";
-import { includedHash, isUnsigned } from "../../types/transaction/impersonation.ts";
-import type { Transaction } from "../../types/transaction/transaction.ts";
-import type { AddressParts } from "../addresses/block-addresses.ts";
-import type { BlockRecord } from "../store/block-store.ts";
+import type { Address } from "../../base/primitives/address.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
+import { allAtOnce } from "../../base/threads/in-slices.ts";
+import type { Block, Withdrawal } from "../../base/types/block.ts";
+import type { Header } from "../../base/types/header.ts";
+import type { Receipt } from "../../base/types/receipt.ts";
+import { decodeTransaction } from "../../base/types/transaction/decode.ts";
+import { includedHash, isUnsigned } from "../../base/types/transaction/impersonation.ts";
+import type { Transaction } from "../../base/types/transaction/transaction.ts";
+import type { StateChanges } from "../../evm/state/reader.ts";
+import { ByteReader, ByteWriter, MalformedBytesError } from "../../store/storage/byte-io.ts";
+import type { BlockRecord, GasPayment, RecordItem } from "../block-store.ts";
+import type { AddressParts } from "./block-addresses.ts";
 import {
   type ChangeRows,
   readChangedAddresses,
@@ -20,7 +20,7 @@ import {
   writeChanges,
 } from "./changes-record.ts";
 import { assertRecordKind, RECORD_KIND, readHeader, writeHeader } from "./header-record.ts";
-import { type GasPayment, type RecordItem, readReceipt, readReceiptGas, writeReceipt } from "./receipt-record.ts";
+import { readReceipt, readReceiptGas, writeReceipt } from "./receipt-record.ts";
 
 /**
  * One block in the block log. Parts with a checksum of their own are also read alone.

@@ -1,12 +1,12 @@
 import { crc32 } from "node:zlib";
-import { invariant } from "../../errors.ts";
-import type { Address } from "../../primitives/address.ts";
-import { bytesToBigint, readBigint } from "../../primitives/bytes.ts";
-import { type Hash, hashFromBytes, hashToBytes } from "../../primitives/hash.ts";
-import { bytesToHex, hexDigits } from "../../primitives/hex.ts";
-import { type Account, EMPTY_CODE_HASH } from "../../state/account.ts";
-import type { AccountChange, StateChanges } from "../../state/reader.ts";
-import { type ByteReader, ByteWriter, MalformedBytesError } from "../../storage/byte-io.ts";
+import { invariant } from "../../base/errors.ts";
+import type { Address } from "../../base/primitives/address.ts";
+import { bytesToBigint, readBigint } from "../../base/primitives/bytes.ts";
+import { type Hash, hashFromBytes, hashToBytes } from "../../base/primitives/hash.ts";
+import { bytesToHex, hexDigits } from "../../base/primitives/hex.ts";
+import { type Account, EMPTY_CODE_HASH } from "../../evm/state/account.ts";
+import type { AccountChange, StateChanges } from "../../evm/state/reader.ts";
+import { type ByteReader, ByteWriter, MalformedBytesError } from "../../store/storage/byte-io.ts";
 
 /**
  * State changes in the block log. An entry is read alone when the state after its block is read,

@@ -1,10 +1,10 @@
-import type { Address } from "../../primitives/address.ts";
-import { type Hash, ZERO_HASH } from "../../primitives/hash.ts";
-import { type ByteReader, type ByteWriter, MalformedBytesError } from "../../storage/byte-io.ts";
-import { UnknownFormatError } from "../../storage/schema.ts";
-import { BLOOM_LENGTH, EMPTY_BLOOM } from "../../types/bloom.ts";
-import { EMPTY_REQUESTS_HASH, EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "../../types/constants.ts";
-import type { Header } from "../../types/header.ts";
+import type { Address } from "../../base/primitives/address.ts";
+import { type Hash, ZERO_HASH } from "../../base/primitives/hash.ts";
+import { BLOOM_LENGTH, EMPTY_BLOOM } from "../../base/types/bloom.ts";
+import { EMPTY_REQUESTS_HASH, EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "../../base/types/constants.ts";
+import type { Header } from "../../base/types/header.ts";
+import { type ByteReader, type ByteWriter, MalformedBytesError } from "../../store/storage/byte-io.ts";
+import { UnknownFormatError } from "../../store/storage/schema.ts";
 
 /** A bloom with more bits than this is stored as it is. */
 const BLOOM_BITS_MAX = 200;

@@ -1,10 +1,10 @@
-import type { Address } from "../../primitives/address.ts";
-import type { Hash } from "../../primitives/hash.ts";
-import type { StateChanges } from "../../state/reader.ts";
-import { ByteReader } from "../../storage/byte-io.ts";
-import type { Header } from "../../types/header.ts";
-import type { Log } from "../../types/receipt.ts";
-import { includedHash } from "../../types/transaction/impersonation.ts";
+import type { Address } from "../../base/primitives/address.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
+import type { Header } from "../../base/types/header.ts";
+import type { Log } from "../../base/types/receipt.ts";
+import { includedHash } from "../../base/types/transaction/impersonation.ts";
+import type { StateChanges } from "../../evm/state/reader.ts";
+import { ByteReader } from "../../store/storage/byte-io.ts";
 import { decodeHeader, decodePrefix, itemOffsetsAt } from "./block-record.ts";
 import { type ChangeRows, readChangesAndRows } from "./changes-record.ts";
 import { readReceiptLogs } from "./receipt-record.ts";

@@ -1,9 +1,8 @@
-import type { Address } from "../../primitives/address.ts";
-import { EMPTY_BYTES } from "../../primitives/bytes.ts";
-import type { Hash } from "../../primitives/hash.ts";
-import type { ByteReader, ByteWriter } from "../../storage/byte-io.ts";
-import type { Log, Receipt } from "../../types/receipt.ts";
-import type { Transaction } from "../../types/transaction/transaction.ts";
+import type { Address } from "../../base/primitives/address.ts";
+import { EMPTY_BYTES } from "../../base/primitives/bytes.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
+import type { Log, Receipt } from "../../base/types/receipt.ts";
+import type { ByteReader, ByteWriter } from "../../store/storage/byte-io.ts";
 import { readBloom, skipBloom, writeBloom } from "./header-record.ts";
 
 const STATUS = 1;
@@ -111,15 +110,3 @@ function readLogs(reader: ByteReader): Log[] {
   }
   return logs;
 }
-
-/** What a transaction of a block paid for its gas: units, and wei for each. */
-export type GasPayment = { readonly sender: Address } & Pick<Receipt, "gasUsed" | "effectiveGasPrice">;
-
-/** A transaction of a block with its receipt. */
-export type RecordItem = {
-  readonly transaction: Transaction;
-  readonly sender: Address;
-  readonly receipt: Receipt;
-  /** index in the block of its first log */
-  readonly firstLogIndex: number;
-};

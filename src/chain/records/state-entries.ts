@@ -1,4 +1,4 @@
-import { ByteReader } from "../../storage/byte-io.ts";
+import { ByteReader } from "../../store/storage/byte-io.ts";
 
 const ADDRESS_LENGTH = 20;
 /** Of an account entry: checksum, length of the value, address. */

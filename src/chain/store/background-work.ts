@@ -1,5 +1,5 @@
-import type { KvBuffer } from "../../storage/kv.ts";
-import type { Timers } from "../../telemetry/timers.ts";
+import type { Timers } from "../../base/telemetry/timers.ts";
+import type { KvBuffer } from "../../store/storage/kv.ts";
 import type { AddressIndex } from "../addresses/address-index.ts";
 import type { BlockIndex } from "./index/block-index.ts";
 import type { RetentionWork } from "./retention/retention.ts";

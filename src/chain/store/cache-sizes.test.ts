@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RandomChain } from "../../../test/support/chain/random-chain.ts";
-import { EMPTY_CODE_HASH } from "../../state/account.ts";
-import { createStateTrie } from "../../state/state-trie.ts";
+import { EMPTY_CODE_HASH } from "../../evm/state/account.ts";
+import { createStateTrie } from "../../evm/state/state-trie.ts";
 import { deferNothing } from "./background-work.ts";
 import { CACHE_BYTES, divideCacheSize } from "./cache-sizes.ts";
 import { createMemoryBlockStore } from "./open-block-store.ts";

@@ -3,12 +3,12 @@ import { describe, test } from "node:test";
 import { ArchiveModel } from "../../../test/support/chain/archive-model.ts";
 import { createMemoryDisk } from "../../../test/support/chain/memory-disk.ts";
 import { RandomChain } from "../../../test/support/chain/random-chain.ts";
-import { type CommitFailure, FailingKv, InjectedCommitError } from "../../../test/support/storage/failing-kv.ts";
-import { BufferedKv, type BufferLimits } from "../../storage/buffered-kv.ts";
-import { createMemoryKv } from "../../storage/memory-kv.ts";
+import { type CommitFailure, FailingKv, InjectedCommitError } from "../../../test/support/store/storage/failing-kv.ts";
+import { BufferedKv, type BufferLimits } from "../../store/storage/buffered-kv.ts";
+import { createMemoryKv } from "../../store/storage/memory-kv.ts";
+import { StorePoisonedError } from "../store-errors.ts";
 import type { MergeLimits } from "./index/index-merge.ts";
 import type { LogBlockStore } from "./log-block-store.ts";
-import { StorePoisonedError } from "./store-errors.ts";
 
 const BLOCKS = 24;
 /** Before the last checkpoint, after it, and in the middle of a merge. */

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RandomChain } from "../../../test/support/chain/random-chain.ts";
-import { createStateTrie } from "../../state/state-trie.ts";
-import type { Kv, KvWriter } from "../../storage/kv.ts";
-import { createMemoryKv } from "../../storage/memory-kv.ts";
-import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
-import { META, TABLE, tableKey } from "../../storage/schema.ts";
+import { createStateTrie } from "../../evm/state/state-trie.ts";
+import type { Kv, KvWriter } from "../../store/storage/kv.ts";
+import { createMemoryKv } from "../../store/storage/memory-kv.ts";
+import { createMemoryLogDirectory } from "../../store/storage/memory-log-directory.ts";
+import { META, TABLE, tableKey } from "../../store/storage/schema.ts";
 import { readVarint } from "./index/block-rows.ts";
 import { BULK_MERGE_LIMITS, type MergePacing } from "./index/index-merge.ts";
 import { type LogBlockStore, openLogBlockStore } from "./log-block-store.ts";

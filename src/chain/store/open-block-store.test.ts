@@ -19,12 +19,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { mulberry32, RandomChain } from "../../../test/support/chain/random-chain.ts";
-import { createLossyKv } from "../../../test/support/storage/lossy-kv.ts";
-import type { Address } from "../../primitives/address.ts";
-import { createStateTrie } from "../../state/state-trie.ts";
-import { NativeStoreMissingError, openLmdbKv } from "../../storage/lmdb-kv.ts";
-import { bootId } from "../../storage/lock.ts";
-import { INDEX_FORMAT, INDEX_FORMAT_MIN, META, TABLE, tableKey } from "../../storage/schema.ts";
+import { createLossyKv } from "../../../test/support/store/storage/lossy-kv.ts";
+import type { Address } from "../../base/primitives/address.ts";
+import { createStateTrie } from "../../evm/state/state-trie.ts";
+import { NativeStoreMissingError, openLmdbKv } from "../../store/storage/lmdb-kv.ts";
+import { bootId } from "../../store/storage/lock.ts";
+import { INDEX_FORMAT, INDEX_FORMAT_MIN, META, TABLE, tableKey } from "../../store/storage/schema.ts";
 import { deferNothing } from "./background-work.ts";
 import { openDiskBlockStore } from "./open-block-store.ts";
 

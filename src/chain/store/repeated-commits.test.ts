@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RandomChain } from "../../../test/support/chain/random-chain.ts";
-import { bytesToHex } from "../../primitives/hex.ts";
-import { createStateTrie } from "../../state/state-trie.ts";
-import type { Kv } from "../../storage/kv.ts";
-import { createMemoryKv } from "../../storage/memory-kv.ts";
-import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
-import type { BlockRecord } from "./block-store.ts";
+import { bytesToHex } from "../../base/primitives/hex.ts";
+import { createStateTrie } from "../../evm/state/state-trie.ts";
+import type { Kv } from "../../store/storage/kv.ts";
+import { createMemoryKv } from "../../store/storage/memory-kv.ts";
+import { createMemoryLogDirectory } from "../../store/storage/memory-log-directory.ts";
+import type { BlockRecord } from "../block-store.ts";
 import { openLogBlockStore } from "./log-block-store.ts";
 
 /** Loses the first commit of each transaction. */

@@ -4,10 +4,10 @@ import { ArchiveModel } from "../../../test/support/chain/archive-model.ts";
 import { createTrie } from "../../../test/support/chain/memory-disk.ts";
 import { RandomChain } from "../../../test/support/chain/random-chain.ts";
 import fc from "../../../test/support/fast-check.ts";
-import type { Kv } from "../../storage/kv.ts";
-import { createMemoryKv } from "../../storage/memory-kv.ts";
-import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
-import { TABLE } from "../../storage/schema.ts";
+import type { Kv } from "../../store/storage/kv.ts";
+import { createMemoryKv } from "../../store/storage/memory-kv.ts";
+import { createMemoryLogDirectory } from "../../store/storage/memory-log-directory.ts";
+import { TABLE } from "../../store/storage/schema.ts";
 import { openLogBlockStore } from "./log-block-store.ts";
 import { createMemoryBlockStore } from "./open-block-store.ts";
 

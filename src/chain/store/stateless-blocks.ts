@@ -1,5 +1,5 @@
-import type { Hash } from "../../primitives/hash.ts";
-import type { Header } from "../../types/header.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
+import type { Header } from "../../base/types/header.ts";
 
 /**
  * Blocks from the base to a later one that came without the states between them: the base has the state after the last of them as its

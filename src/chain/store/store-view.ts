@@ -1,23 +1,22 @@
-import { invariant } from "../../errors.ts";
-import type { Hash } from "../../primitives/hash.ts";
-import type { StateReader } from "../../state/reader.ts";
-import type { LogReader } from "../../storage/log-reader.ts";
-import type { VersionedTable } from "../../storage/versioned-table.ts";
-import type { MaybePromise } from "../../threads/maybe-promise.ts";
-import type { SharedSlices } from "../../threads/shared-slices.ts";
-import type { TrieNodeReader } from "../../trie/node-store.ts";
-import type { ExecutedBlock } from "../../types/block.ts";
-import type { Header } from "../../types/header.ts";
-import type { GasPayment } from "../records/receipt-record.ts";
-import type { BlockRecord, IncludedTransaction, ReadableBlockStore } from "./block-store.ts";
+import { invariant } from "../../base/errors.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
+import type { MaybePromise } from "../../base/threads/maybe-promise.ts";
+import type { SharedSlices } from "../../base/threads/shared-slices.ts";
+import type { ExecutedBlock } from "../../base/types/block.ts";
+import type { Header } from "../../base/types/header.ts";
+import type { StateReader } from "../../evm/state/reader.ts";
+import type { LogReader } from "../../store/storage/log-reader.ts";
+import type { VersionedTable } from "../../store/storage/versioned-table.ts";
+import type { TrieNodeReader } from "../../store/trie/node-store.ts";
+import type { BlockRecord, GasPayment, IncludedTransaction, ReadableBlockStore } from "../block-store.ts";
+import { BlockPrunedError, StatePrunedError } from "../store-errors.ts";
 import type { StoreCacheSizes } from "./cache-sizes.ts";
 import type { BlockIndex } from "./index/block-index.ts";
 import { BlockReader } from "./log/block-reader.ts";
 import { ComputedTrieNodes, type CreateTrie } from "./nodes/computed-trie-nodes.ts";
 import { HeadState, HistoricStates } from "./state/state-caches.ts";
-import { type StateSource, StoredState } from "./state/stored-state.ts";
 import type { StatelessBlocks } from "./stateless-blocks.ts";
-import { BlockPrunedError, StatePrunedError } from "./store-errors.ts";
+import { type StateSource, StoredState } from "./stored-state.ts";
 
 export type StoreViewModules = {
   readonly log: LogReader;

@@ -4,15 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { RandomChain } from "../../../test/support/chain/random-chain.ts";
-import { createStateTrie } from "../../state/state-trie.ts";
-import { createMemoryKv } from "../../storage/memory-kv.ts";
-import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
-import { META } from "../../storage/schema.ts";
+import { createStateTrie } from "../../evm/state/state-trie.ts";
+import { createMemoryKv } from "../../store/storage/memory-kv.ts";
+import { createMemoryLogDirectory } from "../../store/storage/memory-log-directory.ts";
+import { META } from "../../store/storage/schema.ts";
+import { DiskFullError } from "../store-errors.ts";
 import { deferNothing } from "./background-work.ts";
 import { metaKey } from "./index/block-rows.ts";
 import { MERGE_LIMITS } from "./index/index-merge.ts";
 import { openLogBlockStore } from "./log-block-store.ts";
-import { DiskFullError } from "./store-errors.ts";
 import { createFreeSpaceReader } from "./write-guard.ts";
 
 test("createFreeSpaceReader asks the system once in 50 ms", () => {

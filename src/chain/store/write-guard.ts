@@ -1,6 +1,6 @@
 import { statfsSync } from "node:fs";
-import { invariant } from "../../errors.ts";
-import { DiskFullError, StorePoisonedError, StoreUncheckedError } from "./store-errors.ts";
+import { invariant } from "../../base/errors.ts";
+import { DiskFullError, StorePoisonedError, StoreUncheckedError } from "../store-errors.ts";
 
 /**
  * Below this much space no block is taken. The index is a writable memory map of a file with holes:

@@ -1,8 +1,8 @@
-import type { Config } from "../../config/config.ts";
-import { DEV_BALANCE } from "../../keystore/dev-accounts.ts";
-import type { RunningNode } from "../../node/types.ts";
-import { checksumAddress } from "../../primitives/address.ts";
-import { escapeControls } from "../../telemetry/escape-controls.ts";
+import { checksumAddress } from "../../base/primitives/address.ts";
+import { escapeControls } from "../../base/telemetry/escape-controls.ts";
+import type { Config } from "../../node/config/config.ts";
+import { DEV_BALANCE } from "../../node/keystore/dev-accounts.ts";
+import type { RunningNode } from "../../node/roles/types.ts";
 
 /**
  * What a started node prints in the form of anvil's: scripts look for its headings, and for `Listening on HOST:PORT`, after which they call.

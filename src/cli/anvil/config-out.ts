@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import type { ChainStatus } from "../../node/types.ts";
+import type { ChainStatus } from "../../node/roles/types.ts";
 
 /** What anvil has there unless --gas-price says otherwise: its price of block 0's first transaction. */
 const GAS_PRICE = "1875000000";

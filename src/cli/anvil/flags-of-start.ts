@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import type { ChainStatus } from "../../node/types.ts";
+import type { ChainStatus } from "../../node/roles/types.ts";
 import { UsageError } from "../errors.ts";
 import { writeConfigOut } from "./config-out.ts";
 import { ANVIL_FLAGS, type AnvilFlag } from "./flags.ts";

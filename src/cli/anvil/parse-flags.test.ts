@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { DEV_FLAG_OPTIONS } from "../../config/dev-flags.ts";
-import { OPTIONS } from "../../config/schema.ts";
+import { DEV_FLAG_OPTIONS } from "../../node/config/dev-flags.ts";
+import { OPTIONS } from "../../node/config/schema.ts";
 import { ANVIL_FLAGS } from "./flags.ts";
 import { mnemonicOfSeed, randomMnemonic } from "./mnemonic.ts";
 import { parseFlags } from "./parse-flags.ts";

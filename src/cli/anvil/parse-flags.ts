@@ -1,7 +1,7 @@
-import { DEV_FLAG_OPTIONS } from "../../config/dev-flags.ts";
-import { OPTIONS } from "../../config/schema.ts";
-import { boolean } from "../../config/value-types.ts";
-import { nearest } from "../../primitives/nearest.ts";
+import { nearest } from "../../base/primitives/nearest.ts";
+import { DEV_FLAG_OPTIONS } from "../../node/config/dev-flags.ts";
+import { OPTIONS } from "../../node/config/schema.ts";
+import { boolean } from "../../node/config/value-types.ts";
 import { UsageError } from "../errors.ts";
 import { ANVIL_FLAGS, type AnvilFlag } from "./flags.ts";
 

@@ -1,6 +1,6 @@
-import { createBackup } from "../../backup/backup.ts";
-import { restoreBackup } from "../../backup/restore.ts";
-import { escapeControls } from "../../telemetry/escape-controls.ts";
+import { escapeControls } from "../../base/telemetry/escape-controls.ts";
+import { createBackup } from "../../node/backup/backup.ts";
+import { restoreBackup } from "../../node/backup/restore.ts";
 import type { CliContext } from "../context.ts";
 import { createProgress } from "../progress.ts";
 

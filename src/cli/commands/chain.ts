@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import type { Config } from "../../config/config.ts";
-import type { NodeOperations, WorkOptions } from "../../node/types.ts";
-import { escapeControls } from "../../telemetry/escape-controls.ts";
-import type { Logger } from "../../telemetry/logger.ts";
+import { escapeControls } from "../../base/telemetry/escape-controls.ts";
+import type { Logger } from "../../base/telemetry/logger.ts";
+import type { Config } from "../../node/config/config.ts";
+import type { NodeOperations, WorkOptions } from "../../node/roles/types.ts";
 import { type CliContext, openLog } from "../context.ts";
 import { CommandError, InterruptedError, UsageError } from "../errors.ts";
 import { createProgress } from "../progress.ts";

@@ -1,6 +1,6 @@
-import type { LoadedConfig } from "../../config/config.ts";
-import { OPTIONS, SCHEMA } from "../../config/schema.ts";
-import { escapeControls } from "../../telemetry/escape-controls.ts";
+import { escapeControls } from "../../base/telemetry/escape-controls.ts";
+import type { LoadedConfig } from "../../node/config/config.ts";
+import { OPTIONS, SCHEMA } from "../../node/config/schema.ts";
 import type { CliContext } from "../context.ts";
 
 /** Prints every setting in force as TOML, with `origin` each line's source behind it. */

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Config } from "../../config/config.ts";
-import { formatHostPort } from "../../config/value-types.ts";
-import { runConsole } from "../../console/console.ts";
+import type { Config } from "../../node/config/config.ts";
+import { formatHostPort } from "../../node/config/value-types.ts";
+import { runConsole } from "../console/console.ts";
 import { type CliContext, openLog } from "../context.ts";
 import { CommandError, UsageError } from "../errors.ts";
 import { start } from "./start.ts";

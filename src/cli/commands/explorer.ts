@@ -1,9 +1,9 @@
-import { isLoopback } from "../../config/dangers.ts";
-import { hostPort } from "../../config/value-types.ts";
-import { readPageTable } from "../../pages/answer-page.ts";
-import { startExplorerServer } from "../../pages/explorer-server.ts";
-import { escapeControls } from "../../telemetry/escape-controls.ts";
-import { parseRemoteUrl } from "../../telemetry/remote-url.ts";
+import { escapeControls } from "../../base/telemetry/escape-controls.ts";
+import { parseRemoteUrl } from "../../base/telemetry/remote-url.ts";
+import { isLoopback } from "../../node/config/dangers.ts";
+import { hostPort } from "../../node/config/value-types.ts";
+import { readPageTable } from "../../web/pages/answer-page.ts";
+import { startExplorerServer } from "../../web/pages/explorer-server.ts";
 import type { CliContext } from "../context.ts";
 import { CommandError, UsageError } from "../errors.ts";
 

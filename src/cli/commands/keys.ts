@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
-import type { Config } from "../../config/config.ts";
-import { keystorePath } from "../../config/home.ts";
-import { KeyStore } from "../../keystore/keystore.ts";
-import { type Address, checksumAddress, parseAddress } from "../../primitives/address.ts";
-import { bytesToHex, type Hex, hexToBytes } from "../../primitives/hex.ts";
-import { escapeControlsInLines } from "../../telemetry/escape-controls.ts";
+import { type Address, checksumAddress, parseAddress } from "../../base/primitives/address.ts";
+import { bytesToHex, type Hex, hexToBytes } from "../../base/primitives/hex.ts";
+import { escapeControlsInLines } from "../../base/telemetry/escape-controls.ts";
+import type { Config } from "../../node/config/config.ts";
+import { keystorePath } from "../../node/config/home.ts";
+import { KeyStore } from "../../node/keystore/keystore.ts";
 import { type CliContext, openLog } from "../context.ts";
 import { UsageError } from "../errors.ts";
 import { openPassphrases, type PassphraseSource } from "../passphrases.ts";

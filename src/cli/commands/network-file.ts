@@ -1,11 +1,11 @@
+import { parseGenesis } from "../../base/params/genesis.ts";
+import { type Address, parseAddress } from "../../base/primitives/address.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
 import { genesisBlock } from "../../chain/genesis-block.ts";
-import { GENESIS_FILE_BYTES_MAX } from "../../config/genesis/genesis-file.ts";
-import { nodeAddresses } from "../../config/value-types.ts";
 import { engineChainId } from "../../consensus/chain-start.ts";
-import { parseGenesis } from "../../params/genesis.ts";
-import { type Address, parseAddress } from "../../primitives/address.ts";
-import type { Hash } from "../../primitives/hash.ts";
-import { readTextFile } from "../../storage/read-file.ts";
+import { GENESIS_FILE_BYTES_MAX } from "../../node/config/genesis/genesis-file.ts";
+import { nodeAddresses } from "../../node/config/value-types.ts";
+import { readTextFile } from "../../store/storage/read-file.ts";
 import { CommandError, UsageError } from "../errors.ts";
 
 /** What a node needs to join a network: the two geneses byte by byte, the settings that have to agree, and nodes to connect to. */

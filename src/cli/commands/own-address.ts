@@ -1,7 +1,7 @@
 import { BlockList, isIP } from "node:net";
-import type { Config } from "../../config/config.ts";
-import { isLoopback } from "../../config/dangers.ts";
-import { formatHostPort, type HostPort, hostPort } from "../../config/value-types.ts";
+import type { Config } from "../../node/config/config.ts";
+import { isLoopback } from "../../node/config/dangers.ts";
+import { formatHostPort, type HostPort, hostPort } from "../../node/config/value-types.ts";
 import { CommandError, UsageError } from "../errors.ts";
 
 /** Addresses that only a machine, or a net without a way to the others, knows: RFC 1122, 1918, 3927, 4193, 4291, 6598. */

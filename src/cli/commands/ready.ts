@@ -1,11 +1,11 @@
 import { get as getHttp, type IncomingMessage } from "node:http";
 import { get as getHttps } from "node:https";
 import { resolve } from "node:path";
-import type { Config } from "../../config/config.ts";
-import { formatHostPort, type HostPort, parseDuration } from "../../config/value-types.ts";
-import { connect } from "../../console/connection.ts";
-import { isJsonObject } from "../../primitives/shape.ts";
+import { isJsonObject } from "../../base/primitives/shape.ts";
+import type { Config } from "../../node/config/config.ts";
+import { formatHostPort, type HostPort, parseDuration } from "../../node/config/value-types.ts";
 import type { Readiness } from "../../rpc/ports/node.ts";
+import { connect } from "../console/connection.ts";
 import type { CliContext } from "../context.ts";
 import { CommandError, UsageError } from "../errors.ts";
 

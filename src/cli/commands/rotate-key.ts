@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Config } from "../../config/config.ts";
-import { remoteSignerOf } from "../../config/remote-signer.ts";
+import type { Address } from "../../base/primitives/address.ts";
+import { bytesToHex } from "../../base/primitives/hex.ts";
+import { isJsonObject } from "../../base/primitives/shape.ts";
 import {
   createNextKey,
   formerKeys,
@@ -9,10 +10,9 @@ import {
   readValidatorKey,
   type ValidatorKey,
 } from "../../consensus/cometbft/signing/key-files.ts";
-import { ConnectionFailedError, connect, type RpcConnection } from "../../console/connection.ts";
-import type { Address } from "../../primitives/address.ts";
-import { bytesToHex } from "../../primitives/hex.ts";
-import { isJsonObject } from "../../primitives/shape.ts";
+import type { Config } from "../../node/config/config.ts";
+import { remoteSignerOf } from "../../node/config/remote-signer.ts";
+import { ConnectionFailedError, connect, type RpcConnection } from "../console/connection.ts";
 import type { CliContext } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { engineHome } from "./engine.ts";

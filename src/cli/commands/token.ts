@@ -1,8 +1,13 @@
 import { randomBytes } from "node:crypto";
-import type { Config } from "../../config/config.ts";
-import { readJwtSecret } from "../../config/secrets.ts";
-import { revokeTokens, rotateTokenSecret, subjectRevokedUntil, TOKEN_SECONDS_MAX } from "../../config/token-file.ts";
-import { parseDuration } from "../../config/value-types.ts";
+import type { Config } from "../../node/config/config.ts";
+import { readJwtSecret } from "../../node/config/secrets.ts";
+import {
+  revokeTokens,
+  rotateTokenSecret,
+  subjectRevokedUntil,
+  TOKEN_SECONDS_MAX,
+} from "../../node/config/token-file.ts";
+import { parseDuration } from "../../node/config/value-types.ts";
 import { signJwt } from "../../rpc/transport/auth/jwt.ts";
 import { namespaceOf } from "../../rpc/transport/dispatch/method.ts";
 import type { CliContext } from "../context.ts";

@@ -4,10 +4,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { tokensPath } from "../../config/home.ts";
-import { loadConfig } from "../../config/load.ts";
-import { createJwtSecret } from "../../config/secrets.ts";
-import { revokeTokens, rotateTokenSecret } from "../../config/token-file.ts";
+import { tokensPath } from "../../node/config/home.ts";
+import { loadConfig } from "../../node/config/load.ts";
+import { createJwtSecret } from "../../node/config/secrets.ts";
+import { revokeTokens, rotateTokenSecret } from "../../node/config/token-file.ts";
 import { checkCertificate, checkTokens } from "./access-checks.ts";
 import { thisSystem } from "./system.ts";
 

@@ -1,10 +1,10 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Config } from "../../config/config.ts";
-import { jwtSecretPath } from "../../config/home.ts";
-import { readJwtSecret } from "../../config/secrets.ts";
-import { REVOKED_MAX, readTokenState, TOKEN_SECONDS_MAX } from "../../config/token-file.ts";
+import type { Config } from "../../node/config/config.ts";
+import { jwtSecretPath } from "../../node/config/home.ts";
+import { readJwtSecret } from "../../node/config/secrets.ts";
+import { REVOKED_MAX, readTokenState, TOKEN_SECONDS_MAX } from "../../node/config/token-file.ts";
 import { type Finding, findingsOf } from "./finding.ts";
 import type { System } from "./system.ts";
 

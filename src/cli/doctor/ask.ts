@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Config } from "../../config/config.ts";
-import { ConnectionFailedError, connect, parseMessage, resultOf } from "../../console/connection.ts";
-import { parseRemoteUrl } from "../../telemetry/remote-url.ts";
-import type { Timer, Timers } from "../../telemetry/timers.ts";
+import { parseRemoteUrl } from "../../base/telemetry/remote-url.ts";
+import type { Timer, Timers } from "../../base/telemetry/timers.ts";
+import type { Config } from "../../node/config/config.ts";
+import { ConnectionFailedError, connect, parseMessage, resultOf } from "../console/connection.ts";
 import { CommandError, UsageError } from "../errors.ts";
 
 /** A call of a node's JSON-RPC. @throws ConnectionFailedError, RpcResponseError */

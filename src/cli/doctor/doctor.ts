@@ -1,8 +1,12 @@
 import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { escapeControls } from "../../base/telemetry/escape-controls.ts";
 import { FREE_BYTES_MIN } from "../../chain/store/write-guard.ts";
-import type { Config } from "../../config/config.ts";
-import { dangersOf } from "../../config/dangers.ts";
+import { openClockStopFile, PLAUSIBLE_MS_MAX } from "../../consensus/clock-watch.ts";
+import { engineRpcSocket } from "../../consensus/cometbft/home/home.ts";
+import { findProgram } from "../../consensus/cometbft/process/engine-process.ts";
+import type { Config } from "../../node/config/config.ts";
+import { dangersOf } from "../../node/config/dangers.ts";
 import {
   clockStopPath,
   cometbftPath,
@@ -14,13 +18,9 @@ import {
   nodeKeyPath,
   walletsPath,
   whisperIdentitiesPath,
-} from "../../config/home.ts";
-import { remoteSignerOf } from "../../config/remote-signer.ts";
-import { formatHostPort, type HostPort } from "../../config/value-types.ts";
-import { openClockStopFile, PLAUSIBLE_MS_MAX } from "../../consensus/clock-watch.ts";
-import { engineRpcSocket } from "../../consensus/cometbft/home/home.ts";
-import { findProgram } from "../../consensus/cometbft/process/engine-process.ts";
-import { escapeControls } from "../../telemetry/escape-controls.ts";
+} from "../../node/config/home.ts";
+import { remoteSignerOf } from "../../node/config/remote-signer.ts";
+import { formatHostPort, type HostPort } from "../../node/config/value-types.ts";
 import type { CliContext } from "../context.ts";
 import { CommandError, portOwner } from "../errors.ts";
 import { checkCertificate, checkTokens } from "./access-checks.ts";

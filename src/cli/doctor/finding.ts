@@ -1,4 +1,4 @@
-import type { Config } from "../../config/config.ts";
+import type { Config } from "../../node/config/config.ts";
 import type { System } from "./system.ts";
 
 /** What a check found. */

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { loadConfig } from "../../config/load.ts";
-import { segmentName } from "../../storage/log-segment.ts";
+import { loadConfig } from "../../node/config/load.ts";
+import { segmentName } from "../../store/storage/log-segment.ts";
 import { growthFindings, logGrowth } from "./growth.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Config } from "../../config/config.ts";
-import { dataPath } from "../../config/home.ts";
-import { diskUsageOf } from "../../observe/disk-usage.ts";
-import { segmentBase } from "../../storage/log-segment.ts";
+import type { Config } from "../../node/config/config.ts";
+import { dataPath } from "../../node/config/home.ts";
+import { diskUsageOf } from "../../node/observe/disk-usage.ts";
+import { segmentBase } from "../../store/storage/log-segment.ts";
 import { type Finding, findingsOf } from "./finding.ts";
 import type { System } from "./system.ts";
 

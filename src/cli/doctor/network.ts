@@ -1,11 +1,11 @@
-import type { Config } from "../../config/config.ts";
-import { cometbftPath } from "../../config/home.ts";
+import { NodeError } from "../../base/errors.ts";
+import type { ChainConfig } from "../../base/params/chain-config.ts";
 import { engineRpcSocket } from "../../consensus/cometbft/home/home.ts";
 import { COMETBFT_CORE_VERSION } from "../../consensus/cometbft/process/engine-process.ts";
 import { engineBlockOf } from "../../consensus/cometbft/rpc/block.ts";
 import { callEngine, createEngineRpc } from "../../consensus/cometbft/rpc/client.ts";
-import { NodeError } from "../../errors.ts";
-import type { ChainConfig } from "../../params/chain-config.ts";
+import type { Config } from "../../node/config/config.ts";
+import { cometbftPath } from "../../node/config/home.ts";
 import type { CliContext } from "../context.ts";
 import { type AskedNode, askOwnNode, askPeer } from "./ask.ts";
 import { type Finding, findingsOf } from "./finding.ts";

@@ -1,6 +1,6 @@
-import type { Config } from "../../config/config.ts";
+import type { ChainConfig } from "../../base/params/chain-config.ts";
 import type { EnginePeer, EngineStatus } from "../../consensus/cometbft/rpc/answers.ts";
-import type { ChainConfig } from "../../params/chain-config.ts";
+import type { Config } from "../../node/config/config.ts";
 import { type Finding, findingsOf } from "./finding.ts";
 import type { BlockView, NodeView } from "./node-view.ts";
 import { type OwnChain, scheduleOfRules } from "./own-chain.ts";

@@ -1,7 +1,7 @@
-import { RpcResponseError } from "../../console/connection.ts";
-import type { Hash } from "../../primitives/hash.ts";
-import type { Hex } from "../../primitives/hex.ts";
-import { isJsonObject } from "../../primitives/shape.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
+import type { Hex } from "../../base/primitives/hex.ts";
+import { isJsonObject } from "../../base/primitives/shape.ts";
+import { RpcResponseError } from "../console/connection.ts";
 import { CommandError } from "../errors.ts";
 import type { AskedNode } from "./ask.ts";
 

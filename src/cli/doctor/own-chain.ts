@@ -1,19 +1,19 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { ChainConfig } from "../../base/params/chain-config.ts";
+import { ForkHashes } from "../../base/params/fork-id.ts";
+import { parseGenesis } from "../../base/params/genesis.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
+import { bytesToHex } from "../../base/primitives/hex.ts";
 import { agreedConfig } from "../../chain/agreement/agreed-config.ts";
 import { forkConfigs } from "../../chain/fork-config.ts";
 import { genesisBlock } from "../../chain/genesis-block.ts";
-import type { Config } from "../../config/config.ts";
-import { readGenesisText } from "../../config/genesis/genesis-file.ts";
-import { cometbftPath, devGenesisPath, genesisPath } from "../../config/home.ts";
 import { genesisRules } from "../../consensus/chain-start.ts";
 import { assertEngineGenesis, assertEngineRules } from "../../consensus/cometbft/home/home.ts";
 import { decodeProposerData } from "../../consensus/consensus-data.ts";
-import type { ChainConfig } from "../../params/chain-config.ts";
-import { ForkHashes } from "../../params/fork-id.ts";
-import { parseGenesis } from "../../params/genesis.ts";
-import type { Hash } from "../../primitives/hash.ts";
-import { bytesToHex } from "../../primitives/hex.ts";
+import type { Config } from "../../node/config/config.ts";
+import { readGenesisText } from "../../node/config/genesis/genesis-file.ts";
+import { cometbftPath, devGenesisPath, genesisPath } from "../../node/config/home.ts";
 import { type Finding, findingsOf } from "./finding.ts";
 import type { ScheduleView } from "./node-view.ts";
 

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { test } from "node:test";
+import { ForkHashes } from "../../base/params/fork-id.ts";
+import { parseGenesis } from "../../base/params/genesis.ts";
+import type { Address } from "../../base/primitives/address.ts";
 import { genesisBlock } from "../../chain/genesis-block.ts";
-import { renderGenesis } from "../../config/genesis/genesis.ts";
 import { encodeProposerData } from "../../consensus/consensus-data.ts";
-import { RpcResponseError } from "../../console/connection.ts";
-import { ForkHashes } from "../../params/fork-id.ts";
-import { parseGenesis } from "../../params/genesis.ts";
-import type { Address } from "../../primitives/address.ts";
+import { renderGenesis } from "../../node/config/genesis/genesis.ts";
+import { RpcResponseError } from "../console/connection.ts";
 import type { ClockDifference } from "./ask.ts";
 import { type AskedNode, askPeer, differenceOf } from "./ask.ts";
 import { ageFinding, enginePeersFindings, ownNodeFindings } from "./node-checks.ts";

@@ -1,4 +1,4 @@
-import type { ChainConfig } from "../../params/chain-config.ts";
+import type { ChainConfig } from "../../base/params/chain-config.ts";
 import type { AskedNode } from "./ask.ts";
 import { type Finding, findingsOf } from "./finding.ts";
 import { durationText } from "./node-checks.ts";

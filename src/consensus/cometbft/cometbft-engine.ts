@@ -1,11 +1,12 @@
-import { isIndexDamage } from "../../chain/store/store-errors.ts";
-import type { Failures } from "../../telemetry/failures.ts";
-import type { Logger } from "../../telemetry/logger.ts";
-import type { Metrics } from "../../telemetry/metrics.ts";
-import type { Timer, Timers } from "../../telemetry/timers.ts";
+import type { Failures } from "../../base/telemetry/failures.ts";
+import type { Logger } from "../../base/telemetry/logger.ts";
+import type { Metrics } from "../../base/telemetry/metrics.ts";
+import type { Timer, Timers } from "../../base/telemetry/timers.ts";
+import { isIndexDamage } from "../../chain/store-errors.ts";
 import { GenesisDisagreementError } from "../chain-start.ts";
 import { type Engine, type EngineNetwork, NetworkDecidesBlocksError } from "../engine.ts";
 import { OtherForkScheduleError, ProgramTooOldError } from "../evm-application.ts";
+import { PeerLists, type PeerSettings } from "../peer-lists.ts";
 import { BlocksPrunedError, OtherBlockDecidedError, type RecordedBlocks } from "../recorded-blocks.ts";
 import { type BlockWatcher, ClockSkew, HeadAge, MisbehaviorReports, OwnVotes } from "./abci/block-watchers.ts";
 import { createAbciHandlers } from "./abci/handlers.ts";
@@ -14,7 +15,6 @@ import { CometBftNetwork } from "./cometbft-network.ts";
 import { EngineMetrics } from "./engine-metrics.ts";
 import type { EngineKey } from "./home/config.ts";
 import { type Pace, PaceChange } from "./pace.ts";
-import { PeerLists, type PeerSettings } from "./peer-lists.ts";
 import { NodePermissions } from "./permissions/node-permissions.ts";
 import type { NodesContract } from "./permissions/nodes-contract.ts";
 import { type EngineFault, type EngineProcess, startEngineProcess } from "./process/engine-process.ts";
@@ -23,7 +23,7 @@ import { SUPERVISOR_DEFAULTS, Supervisor } from "./process/supervisor.ts";
 import { Redial } from "./redial.ts";
 import { createEngineRpc, type EngineRpc } from "./rpc/client.ts";
 import { EngineView } from "./rpc/engine-view.ts";
-import type { SigningRole } from "./signing/signing-role.ts";
+import type { SigningRole } from "./signing-role.ts";
 import type { SyncedEngine } from "./state-sync.ts";
 
 type CometBftOptions = {

@@ -1,13 +1,13 @@
-import { type Address, parseAddress } from "../../primitives/address.ts";
+import { type Address, parseAddress } from "../../base/primitives/address.ts";
 import type { EngineNetwork, LightBlock, NetworkPeer, NetworkStatus } from "../engine.ts";
+import { type PeerLists, type PeerSettings, peerIdOf } from "../peer-lists.ts";
 import type { RecordedBlocks } from "../recorded-blocks.ts";
 import type { HeadAge, OwnVotes } from "./abci/block-watchers.ts";
-import { type PeerLists, type PeerSettings, peerIdOf } from "./peer-lists.ts";
 import type { Supervisor } from "./process/supervisor.ts";
 import type { EnginePeer, EngineStatus } from "./rpc/answers.ts";
 import type { EngineRpc } from "./rpc/client.ts";
 import type { EngineView } from "./rpc/engine-view.ts";
-import type { SigningRole } from "./signing/signing-role.ts";
+import type { SigningRole } from "./signing-role.ts";
 
 type CometBftNetworkOptions = {
   readonly nodeId: string;

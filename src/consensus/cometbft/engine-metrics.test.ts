@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ACCOUNTS, proposalOf } from "../../../test/support/consensus/test-application.ts";
-import { createMetrics } from "../../telemetry/metrics.ts";
+import { createMetrics } from "../../base/telemetry/metrics.ts";
 import { EngineMetrics } from "./engine-metrics.ts";
 
 test("blocks say who proposed, who did not vote and which rounds were lost; CometBFT the rest", () => {

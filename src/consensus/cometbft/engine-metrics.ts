@@ -1,4 +1,4 @@
-import { type Counter, declareGauges, type Metrics } from "../../telemetry/metrics.ts";
+import { type Counter, declareGauges, type Metrics } from "../../base/telemetry/metrics.ts";
 import type { BlockInput, LastCommit } from "../application.ts";
 import type { BlockWatcher, HeadAge, OwnVotes } from "./abci/block-watchers.ts";
 import type { Supervisor } from "./process/supervisor.ts";

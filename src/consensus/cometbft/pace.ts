@@ -1,6 +1,6 @@
-import type { ChainConfig } from "../../params/chain-config.ts";
-import type { Logger } from "../../telemetry/logger.ts";
-import type { Timer, Timers } from "../../telemetry/timers.ts";
+import type { ChainConfig } from "../../base/params/chain-config.ts";
+import type { Logger } from "../../base/telemetry/logger.ts";
+import type { Timer, Timers } from "../../base/telemetry/timers.ts";
 
 /** Time between two blocks: what the validators agreed on, else the node's own setting. */
 export class Pace {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { STRICT_LOGGER } from "../../../test/support/telemetry/strict-logger.ts";
+import { STRICT_LOGGER } from "../../../test/support/base/telemetry/strict-logger.ts";
 import { Redial } from "./redial.ts";
 
 const A = "aa".repeat(20);

@@ -1,5 +1,5 @@
-import type { Logger } from "../../telemetry/logger.ts";
-import { peerIdOf } from "./peer-lists.ts";
+import type { Logger } from "../../base/telemetry/logger.ts";
+import { peerIdOf } from "../peer-lists.ts";
 
 type RedialModules = {
   /** Addresses of the peers to stay connected to, `id@host:port`. */

@@ -1,8 +1,8 @@
-import { NodeError } from "../../errors.ts";
-import type { Hash } from "../../primitives/hash.ts";
-import { bytesToHex, type Hex } from "../../primitives/hex.ts";
-import type { Logger } from "../../telemetry/logger.ts";
-import type { Timer, Timers } from "../../telemetry/timers.ts";
+import { NodeError } from "../../base/errors.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
+import { bytesToHex, type Hex } from "../../base/primitives/hex.ts";
+import type { Logger } from "../../base/telemetry/logger.ts";
+import type { Timer, Timers } from "../../base/telemetry/timers.ts";
 import type { ApplyResult, OfferResult, Snapshot } from "../application.ts";
 import { type ConsensusData, decodeProposerData, encodeConsensusData } from "../consensus-data.ts";
 import type { ConsensusDataSource, Restore } from "../state-sync/restore.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { ManualTimers } from "../../../test/support/telemetry/manual-timers.ts";
-import { ZERO_ADDRESS } from "../../primitives/address.ts";
-import { hashFromBigint } from "../../primitives/hash.ts";
+import { ManualTimers } from "../../../test/support/base/telemetry/manual-timers.ts";
+import { ZERO_ADDRESS } from "../../base/primitives/address.ts";
+import { hashFromBigint } from "../../base/primitives/hash.ts";
 import type { Application, Time } from "../application.ts";
 import type { BlockTime } from "./solo-engine.ts";
 import { OwnProposalRejectedError, SoloEngine } from "./solo-engine.ts";

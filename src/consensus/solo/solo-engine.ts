@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import { invariant, NodeError } from "../../errors.ts";
-import { type Address, addressToBytes } from "../../primitives/address.ts";
-import { bigintToBytes } from "../../primitives/bytes.ts";
-import type { Hash } from "../../primitives/hash.ts";
-import { keccak256Hash } from "../../primitives/keccak.ts";
-import { encodeRlp } from "../../primitives/rlp.ts";
-import type { Timer, Timers } from "../../telemetry/timers.ts";
+import { invariant, NodeError } from "../../base/errors.ts";
+import { type Address, addressToBytes } from "../../base/primitives/address.ts";
+import { bigintToBytes } from "../../base/primitives/bytes.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
+import { keccak256Hash } from "../../base/primitives/keccak.ts";
+import { encodeRlp } from "../../base/primitives/rlp.ts";
+import type { Timer, Timers } from "../../base/telemetry/timers.ts";
 import type { Application, Proposal, Time } from "../application.ts";
 import type { Engine } from "../engine.ts";
 import { PACKING_LIMITS } from "../pack-transactions.ts";

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { EMPTY_BYTES } from "../../primitives/bytes.ts";
-import { keccak256 } from "../../primitives/keccak.ts";
-import { ifPresent } from "../../storage/if-present.ts";
-import { makeFolder, syncDirectory } from "../../storage/make-folder.ts";
-import { replaceFile } from "../../storage/replace-file.ts";
+import { EMPTY_BYTES } from "../../base/primitives/bytes.ts";
+import { keccak256 } from "../../base/primitives/keccak.ts";
+import { ifPresent } from "../../store/storage/if-present.ts";
+import { makeFolder, syncDirectory } from "../../store/storage/make-folder.ts";
+import { replaceFile } from "../../store/storage/replace-file.ts";
 import type { Snapshot } from "../application.ts";
 import { describeSnapshot, SNAPSHOT_FORMAT } from "./snapshot-format.ts";
 

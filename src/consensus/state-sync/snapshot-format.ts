@@ -1,14 +1,14 @@
 import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
 import { deflateRaw, inflateRawSync } from "node:zlib";
+import type { Address } from "../../base/primitives/address.ts";
+import { concatBytes, equalBytes } from "../../base/primitives/bytes.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
+import { keccak256 } from "../../base/primitives/keccak.ts";
 import { writeChanges } from "../../chain/records/changes-record.ts";
-import type { Address } from "../../primitives/address.ts";
-import { concatBytes, equalBytes } from "../../primitives/bytes.ts";
-import type { Hash } from "../../primitives/hash.ts";
-import { keccak256 } from "../../primitives/keccak.ts";
-import { type Account, EMPTY_CODE_HASH } from "../../state/account.ts";
-import type { AccountChange, StateReader } from "../../state/reader.ts";
-import { ByteWriter, MalformedBytesError } from "../../storage/byte-io.ts";
+import { type Account, EMPTY_CODE_HASH } from "../../evm/state/account.ts";
+import type { AccountChange, StateReader } from "../../evm/state/reader.ts";
+import { ByteWriter, MalformedBytesError } from "../../store/storage/byte-io.ts";
 import type { Snapshot } from "../application.ts";
 
 /**

@@ -1,13 +1,13 @@
+import { HISTORY_STORAGE_ADDRESS } from "../../base/params/gas.ts";
+import type { Address } from "../../base/primitives/address.ts";
+import { bytesToBigint } from "../../base/primitives/bytes.ts";
+import { hashFromBigint, hashToBytes } from "../../base/primitives/hash.ts";
+import type { Failures } from "../../base/telemetry/failures.ts";
+import type { Logger } from "../../base/telemetry/logger.ts";
+import type { Metrics } from "../../base/telemetry/metrics.ts";
 import type { Chain } from "../../chain/chain.ts";
 import { encodeBlockRecord } from "../../chain/records/block-record.ts";
-import { HISTORY_STORAGE_ADDRESS } from "../../params/gas.ts";
-import type { Address } from "../../primitives/address.ts";
-import { bytesToBigint } from "../../primitives/bytes.ts";
-import { hashFromBigint, hashToBytes } from "../../primitives/hash.ts";
-import type { StateReader } from "../../state/reader.ts";
-import type { Failures } from "../../telemetry/failures.ts";
-import type { Logger } from "../../telemetry/logger.ts";
-import type { Metrics } from "../../telemetry/metrics.ts";
+import type { StateReader } from "../../evm/state/reader.ts";
 import type { SnapshotFiles } from "./snapshot-files.ts";
 import { CHUNK_BYTES, packChunk, statePartsOf } from "./snapshot-format.ts";
 

@@ -1,9 +1,9 @@
+import type { ChainConfig } from "../../base/params/chain-config.ts";
+import type { Address } from "../../base/primitives/address.ts";
 import type { Parameter } from "../../chain/agreement/agreement.ts";
 import { readAgreement, writeAgreement } from "../../chain/agreement/agreement.ts";
-import type { SystemUpdate } from "../../execution/block/block-execution.ts";
-import type { ChainConfig } from "../../params/chain-config.ts";
-import type { Address } from "../../primitives/address.ts";
-import type { StateReader } from "../../state/reader.ts";
+import type { SystemUpdate } from "../../evm/execution/block/block-execution.ts";
+import type { StateReader } from "../../evm/state/reader.ts";
 import { jail, type Offence } from "./jail.ts";
 import { countParameterVote, openVotes } from "./parameters.ts";
 import { countVote, type Signer, type Vote } from "./snapshot.ts";

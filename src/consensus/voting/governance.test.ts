@@ -14,12 +14,12 @@ import {
   type TestApplication,
   transferOf,
 } from "../../../test/support/consensus/test-application.ts";
-import { exportFileBlock, importFileBlock } from "../../chain-files/chain-file.ts";
-import { compressPublicKey } from "../../crypto/compressed-public-key.ts";
-import { publicKeyFromPrivate } from "../../crypto/secp256k1.ts";
-import { TIME_FORK_FIELDS } from "../../params/fork-id.ts";
-import { decodeRlp } from "../../primitives/rlp.ts";
-import { decodeBlockAt } from "../../types/block-codec.ts";
+import { compressPublicKey } from "../../base/crypto/compressed-public-key.ts";
+import { publicKeyFromPrivate } from "../../base/crypto/secp256k1.ts";
+import { TIME_FORK_FIELDS } from "../../base/params/fork-id.ts";
+import { decodeRlp } from "../../base/primitives/rlp.ts";
+import { decodeBlockAt } from "../../base/types/block-codec.ts";
+import { exportFileBlock, importFileBlock } from "../../node/chain-files/chain-file.ts";
 import type { Misbehavior, Proposal } from "../application.ts";
 import { decodeConsensusData, decodeProposerData, encodeConsensusData, encodeProposerData } from "../consensus-data.ts";
 import { ParameterProposals } from "./parameter-proposals.ts";

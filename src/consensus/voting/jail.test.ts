@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Address } from "../../primitives/address.ts";
+import type { Address } from "../../base/primitives/address.ts";
 import { jail } from "./jail.ts";
 import { countVote, type Signer, type Snapshot } from "./snapshot.ts";
 

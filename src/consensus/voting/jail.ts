@@ -1,4 +1,4 @@
-import type { Address } from "../../primitives/address.ts";
+import type { Address } from "../../base/primitives/address.ts";
 import { atBlock, SIGNERS_MAX, type Snapshot } from "./snapshot.ts";
 
 /** Proof that a validator signed two different blocks at one height. */

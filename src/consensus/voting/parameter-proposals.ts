@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { NodeError } from "../../base/errors.ts";
+import type { ChainConfig } from "../../base/params/chain-config.ts";
+import type { Address } from "../../base/primitives/address.ts";
 import type { Agreement, Parameter } from "../../chain/agreement/agreement.ts";
-import { NodeError } from "../../errors.ts";
-import type { ChainConfig } from "../../params/chain-config.ts";
-import type { Address } from "../../primitives/address.ts";
-import { makeFolder } from "../../storage/make-folder.ts";
-import { replaceFile } from "../../storage/replace-file.ts";
+import { makeFolder } from "../../store/storage/make-folder.ts";
+import { replaceFile } from "../../store/storage/replace-file.ts";
 import { isKnownParameter, whyRefused } from "./parameters.ts";
 import { EPOCH_BLOCKS, VOTES_PER_SIGNER_MAX } from "./snapshot.ts";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { testChain } from "../../../test/support/execution/factories.ts";
+import { testChain } from "../../../test/support/evm/execution/factories.ts";
+import type { Address } from "../../base/primitives/address.ts";
+import { type Hash, ZERO_HASH } from "../../base/primitives/hash.ts";
 import { type Agreement, NO_AGREEMENT, readAgreement, writeAgreement } from "../../chain/agreement/agreement.ts";
-import type { Address } from "../../primitives/address.ts";
-import { type Hash, ZERO_HASH } from "../../primitives/hash.ts";
-import { createWorldState } from "../../state/world-state.ts";
+import { createWorldState } from "../../evm/state/world-state.ts";
 import { countParameterVote, FORK_NOTICE_SECONDS, whyRefused } from "./parameters.ts";
 import { EPOCH_BLOCKS, VOTES_PER_SIGNER_MAX } from "./snapshot.ts";
 

@@ -1,7 +1,7 @@
+import type { ChainConfig } from "../../base/params/chain-config.ts";
+import type { Address } from "../../base/primitives/address.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
 import { type Agreement, type CastParameterVote, isForkName, type Parameter } from "../../chain/agreement/agreement.ts";
-import type { ChainConfig } from "../../params/chain-config.ts";
-import type { Address } from "../../primitives/address.ts";
-import type { Hash } from "../../primitives/hash.ts";
 import { EPOCH_BLOCKS, VOTES_PER_SIGNER_MAX } from "./snapshot.ts";
 
 /** What validators can agree on besides forks. `isClearable`: the value 0 ends the agreement, and each node has its own again. */

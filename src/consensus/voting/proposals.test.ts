@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { compressPublicKey } from "../../crypto/compressed-public-key.ts";
-import { addressFromPrivateKey, publicKeyFromPrivate } from "../../crypto/secp256k1.ts";
-import { bigintToFixedBytes, EMPTY_BYTES } from "../../primitives/bytes.ts";
+import { compressPublicKey } from "../../base/crypto/compressed-public-key.ts";
+import { addressFromPrivateKey, publicKeyFromPrivate } from "../../base/crypto/secp256k1.ts";
+import { bigintToFixedBytes, EMPTY_BYTES } from "../../base/primitives/bytes.ts";
 import { openProposals, PROPOSALS_MAX } from "./proposals.ts";
 import { EPOCH_BLOCKS, type Vote } from "./snapshot.ts";
 

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { addressOfCompressedKey } from "../../crypto/compressed-public-key.ts";
-import { NodeError } from "../../errors.ts";
-import { type Address, parseAddress } from "../../primitives/address.ts";
-import { EMPTY_BYTES, equalBytes } from "../../primitives/bytes.ts";
-import { bytesToHex, hexToBytes } from "../../primitives/hex.ts";
-import { makeFolder } from "../../storage/make-folder.ts";
-import { replaceFile } from "../../storage/replace-file.ts";
+import { addressOfCompressedKey } from "../../base/crypto/compressed-public-key.ts";
+import { NodeError } from "../../base/errors.ts";
+import { type Address, parseAddress } from "../../base/primitives/address.ts";
+import { EMPTY_BYTES, equalBytes } from "../../base/primitives/bytes.ts";
+import { bytesToHex, hexToBytes } from "../../base/primitives/hex.ts";
+import { makeFolder } from "../../store/storage/make-folder.ts";
+import { replaceFile } from "../../store/storage/replace-file.ts";
 import { EPOCH_BLOCKS, isMeaningful, type Snapshot, type Vote } from "./snapshot.ts";
 
 /** As many as there can be validators: more could not all be meant. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ACCOUNTS, openTestApplication } from "../../../test/support/consensus/test-application.ts";
-import { keccak256Hash } from "../../primitives/keccak.ts";
-import { createWorldState } from "../../state/world-state.ts";
+import { keccak256Hash } from "../../base/primitives/keccak.ts";
+import { createWorldState } from "../../evm/state/world-state.ts";
 import type { CastVote } from "./snapshot.ts";
 import { CLIQUE_ADDRESS, readSnapshot, writeSnapshot } from "./snapshot-storage.ts";
 

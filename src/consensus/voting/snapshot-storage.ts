@@ -1,11 +1,11 @@
+import { invariant } from "../../base/errors.ts";
+import { type Address, addressFromBytes, addressToBytes } from "../../base/primitives/address.ts";
+import { bigintToBytes, bytesToBigint } from "../../base/primitives/bytes.ts";
+import { type Hash, hashFromBytes, hashToBytes } from "../../base/primitives/hash.ts";
+import { decodeRlp, encodeRlp, type RlpItem } from "../../base/primitives/rlp.ts";
 import { readAccountBytes, writeAccountBytes } from "../../chain/agreement/account-bytes.ts";
-import { invariant } from "../../errors.ts";
-import type { State } from "../../evm/evm.ts";
-import { type Address, addressFromBytes, addressToBytes } from "../../primitives/address.ts";
-import { bigintToBytes, bytesToBigint } from "../../primitives/bytes.ts";
-import { type Hash, hashFromBytes, hashToBytes } from "../../primitives/hash.ts";
-import { decodeRlp, encodeRlp, type RlpItem } from "../../primitives/rlp.ts";
-import type { StateReader } from "../../state/reader.ts";
+import type { State } from "../../evm/machine/state-port.ts";
+import type { StateReader } from "../../evm/state/reader.ts";
 import { atBlock, type CastVote, type Jailed, type Snapshot } from "./snapshot.ts";
 import { type StartingSet, signersItem, signersOfItem, startingSetHash, startSnapshot } from "./starting-set.ts";
 import { voteItem, voteOfItem } from "./vote-codec.ts";

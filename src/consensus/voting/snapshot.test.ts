@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Address } from "../../primitives/address.ts";
-import { EMPTY_BYTES } from "../../primitives/bytes.ts";
+import type { Address } from "../../base/primitives/address.ts";
+import { EMPTY_BYTES } from "../../base/primitives/bytes.ts";
 import {
   atBlock,
   type CastVote,

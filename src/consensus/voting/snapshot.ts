@@ -1,4 +1,4 @@
-import type { Address } from "../../primitives/address.ts";
+import type { Address } from "../../base/primitives/address.ts";
 
 /** A member of the validator set. */
 export type Signer = {

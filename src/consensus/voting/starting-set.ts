@@ -1,9 +1,9 @@
-import { type Address, addressFromBytes, addressToBytes } from "../../primitives/address.ts";
-import { bigintToBytes, EMPTY_BYTES } from "../../primitives/bytes.ts";
-import type { Hash } from "../../primitives/hash.ts";
-import { keccak256Hash } from "../../primitives/keccak.ts";
-import { encodeRlp, type RlpItem } from "../../primitives/rlp.ts";
-import { MalformedBytesError } from "../../storage/byte-io.ts";
+import { type Address, addressFromBytes, addressToBytes } from "../../base/primitives/address.ts";
+import { bigintToBytes, EMPTY_BYTES } from "../../base/primitives/bytes.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
+import { keccak256Hash } from "../../base/primitives/keccak.ts";
+import { encodeRlp, type RlpItem } from "../../base/primitives/rlp.ts";
+import { MalformedBytesError } from "../../store/storage/byte-io.ts";
 import { type Signer, type Snapshot, sorted } from "./snapshot.ts";
 import { integerOf, listOf } from "./vote-codec.ts";
 

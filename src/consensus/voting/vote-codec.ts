@@ -1,8 +1,8 @@
-import { addressOfCompressedKey } from "../../crypto/compressed-public-key.ts";
-import { addressFromBytes, addressToBytes } from "../../primitives/address.ts";
-import { bytesToBigint, EMPTY_BYTES } from "../../primitives/bytes.ts";
-import type { RlpItem } from "../../primitives/rlp.ts";
-import { MalformedBytesError } from "../../storage/byte-io.ts";
+import { addressOfCompressedKey } from "../../base/crypto/compressed-public-key.ts";
+import { addressFromBytes, addressToBytes } from "../../base/primitives/address.ts";
+import { bytesToBigint, EMPTY_BYTES } from "../../base/primitives/bytes.ts";
+import type { RlpItem } from "../../base/primitives/rlp.ts";
+import { MalformedBytesError } from "../../store/storage/byte-io.ts";
 import type { Vote } from "./snapshot.ts";
 
 /**

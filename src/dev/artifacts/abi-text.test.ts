@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { encodeAbiParameters, toFunctionSelector } from "viem";
 import fc from "../../../test/support/fast-check.ts";
-import { hexToBytes } from "../../primitives/hex.ts";
+import { hexToBytes } from "../../base/primitives/hex.ts";
 import { type AbiParameter, abiText, selectorOf } from "./abi.ts";
 
 const ADDRESS = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";

@@ -1,7 +1,7 @@
-import { addressFromWord, checksumAddress } from "../../primitives/address.ts";
-import { bytesToBigint } from "../../primitives/bytes.ts";
-import { bytesToHex, type Hex } from "../../primitives/hex.ts";
-import { keccak256 } from "../../primitives/keccak.ts";
+import { addressFromWord, checksumAddress } from "../../base/primitives/address.ts";
+import { bytesToBigint } from "../../base/primitives/bytes.ts";
+import { bytesToHex, type Hex } from "../../base/primitives/hex.ts";
+import { keccak256 } from "../../base/primitives/keccak.ts";
 
 /** A parameter as Solidity's JSON ABI has it. */
 export type AbiParameter = {

@@ -1,6 +1,6 @@
-import type { Address } from "../../primitives/address.ts";
-import { checksumAddress } from "../../primitives/address.ts";
-import { type Hex, hexToBytes } from "../../primitives/hex.ts";
+import type { Address } from "../../base/primitives/address.ts";
+import { checksumAddress } from "../../base/primitives/address.ts";
+import { type Hex, hexToBytes } from "../../base/primitives/hex.ts";
 import { CONSOLE_ADDRESS } from "../console-log.ts";
 import type { AbiItem } from "./abi.ts";
 import { abiText } from "./abi.ts";

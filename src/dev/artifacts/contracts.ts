@@ -1,4 +1,4 @@
-import { equalBytes } from "../../primitives/bytes.ts";
+import { equalBytes } from "../../base/primitives/bytes.ts";
 import { type AbiItem, selectorOf, signatureHash } from "./abi.ts";
 import { wellKnownItems } from "./well-known.ts";
 

@@ -1,5 +1,5 @@
-import { NodeError } from "../../errors.ts";
-import { hexToBytes, isData } from "../../primitives/hex.ts";
+import { NodeError } from "../../base/errors.ts";
+import { hexToBytes, isData } from "../../base/primitives/hex.ts";
 import {
   type JsonObject,
   listOf,
@@ -9,7 +9,7 @@ import {
   type Shape,
   text,
   whole,
-} from "../../primitives/shape.ts";
+} from "../../base/primitives/shape.ts";
 import type { AbiItem } from "./abi.ts";
 import type { CompiledCode, Contract, SourceMap, SourceTexts } from "./contracts.ts";
 

@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { after, test } from "node:test";
-import { HOSTILE_CONTENTS, HOSTILE_FILES } from "../../../test/support/storage/hostile-files.ts";
-import { bytesToHex, hexToBytes } from "../../primitives/hex.ts";
-import { keccak256 } from "../../primitives/keccak.ts";
+import { HOSTILE_CONTENTS, HOSTILE_FILES } from "../../../test/support/store/storage/hostile-files.ts";
+import { bytesToHex, hexToBytes } from "../../base/primitives/hex.ts";
+import { keccak256 } from "../../base/primitives/keccak.ts";
 import { Contracts } from "./contracts.ts";
 import { readArtifacts } from "./read-artifacts.ts";
 

@@ -1,9 +1,9 @@
 import { type Dirent, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { bytesToHex } from "../../primitives/hex.ts";
-import { keccak256 } from "../../primitives/keccak.ts";
-import type { JsonObject } from "../../primitives/shape.ts";
-import { type FileBounds, readJsonFile, readTextFile } from "../../storage/read-file.ts";
+import { bytesToHex } from "../../base/primitives/hex.ts";
+import { keccak256 } from "../../base/primitives/keccak.ts";
+import type { JsonObject } from "../../base/primitives/shape.ts";
+import { type FileBounds, readJsonFile, readTextFile } from "../../store/storage/read-file.ts";
 import type { SourceMap, SourceTexts } from "./contracts.ts";
 import { Contracts } from "./contracts.ts";
 import {

@@ -1,9 +1,9 @@
-import { NodeError } from "../../errors.ts";
-import type { Hash } from "../../primitives/hash.ts";
-import { toQuantity } from "../../primitives/quantity.ts";
-import type { Logger } from "../../telemetry/logger.ts";
-import type { Timers } from "../../telemetry/timers.ts";
-import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
+import { NodeError } from "../../base/errors.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
+import { toQuantity } from "../../base/primitives/quantity.ts";
+import type { Logger } from "../../base/telemetry/logger.ts";
+import type { Timers } from "../../base/telemetry/timers.ts";
+import { EMPTY_TRIE_ROOT } from "../../base/types/constants.ts";
 import { ForkHeaderError, ForkProofError, ForkUnverifiableError } from "./errors.ts";
 import { fetchRemoteCalls, type RemoteAccess, remoteName } from "./fetch-remote-calls.ts";
 import { type ForkAccounts, type ForkBlock, type ForkPoint, readForkBlock, readForkPoint } from "./fork-point.ts";

@@ -1,4 +1,4 @@
-import { errorClassOf, NodeError } from "../../errors.ts";
+import { errorClassOf, NodeError } from "../../base/errors.ts";
 
 /** The remote chain did not answer, or not with what was asked for. */
 export class ForkRemoteError extends NodeError {

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, test } from "node:test";
+import { ManualTimers } from "../../../test/support/base/telemetry/manual-timers.ts";
 import { freePort } from "../../../test/support/free-port.ts";
-import { ManualTimers } from "../../../test/support/telemetry/manual-timers.ts";
 import { fetchRemoteCalls, type RemoteAccess } from "./fetch-remote-calls.ts";
 
 type Call = { readonly id: number; readonly method: string };

@@ -1,6 +1,6 @@
-import { NodeError } from "../../errors.ts";
-import { parseRemoteUrl, type RemoteUrl } from "../../telemetry/remote-url.ts";
-import type { Timers } from "../../telemetry/timers.ts";
+import { NodeError } from "../../base/errors.ts";
+import { parseRemoteUrl, type RemoteUrl } from "../../base/telemetry/remote-url.ts";
+import type { Timers } from "../../base/telemetry/timers.ts";
 import { ForkArchiveError, ForkOfflineError, ForkProofError, ForkRemoteError, ForkRevertError } from "./errors.ts";
 import { type RemoteCall, type RemoteCalls, type ResultCheck, resultsOfBatch, TemporaryError } from "./remote-calls.ts";
 import { ANSWER_LIMITS, type JsonLimits, readJson } from "./remote-json.ts";

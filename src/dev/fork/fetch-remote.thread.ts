@@ -1,6 +1,6 @@
-import { fatalTimers } from "../../telemetry/fatal-timers.ts";
-import { serveBlockingThread } from "../../threads/blocking-thread.ts";
-import type { Header } from "../../types/header.ts";
+import { fatalTimers } from "../../base/telemetry/fatal-timers.ts";
+import { serveBlockingThread } from "../../base/threads/blocking-thread.ts";
+import type { Header } from "../../base/types/header.ts";
 import { planReadsOf } from "./choose-fork-point.ts";
 import { fetchRemoteCalls, type RemoteAccess } from "./fetch-remote-calls.ts";
 import type { RemoteCall } from "./remote-calls.ts";

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Hash } from "../../primitives/hash.ts";
-import { makeFolder } from "../../storage/make-folder.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
+import { makeFolder } from "../../store/storage/make-folder.ts";
 import type { RemoteCall } from "./remote-calls.ts";
 
 /** Longer results are traces of whole blocks: a few of them would take the place of all state. */

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { blockJson, modelRemoteChain } from "../../../test/support/remote-chain.ts";
-import type { GenesisAccount } from "../../params/genesis-account.ts";
-import { type Address, addressFromWord } from "../../primitives/address.ts";
-import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
-import { toQuantity } from "../../primitives/quantity.ts";
-import type { Header } from "../../types/header.ts";
-import { headerHash } from "../../types/header-codec.ts";
+import type { GenesisAccount } from "../../base/params/genesis-account.ts";
+import { type Address, addressFromWord } from "../../base/primitives/address.ts";
+import { type Hash, hashFromBigint } from "../../base/primitives/hash.ts";
+import { toQuantity } from "../../base/primitives/quantity.ts";
+import type { Header } from "../../base/types/header.ts";
+import { headerHash } from "../../base/types/header-codec.ts";
 import { planProvenReads } from "./proven-reads.ts";
 import type { RemoteCall } from "./remote-calls.ts";
 import { accountReads, RemoteState } from "./remote-state.ts";

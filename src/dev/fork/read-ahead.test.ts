@@ -8,9 +8,9 @@ import {
   CONSOLIDATION_REQUEST_ADDRESS,
   HISTORY_STORAGE_ADDRESS,
   WITHDRAWAL_REQUEST_ADDRESS,
-} from "../../params/gas.ts";
-import { addressFromWord } from "../../primitives/address.ts";
-import { hashFromBigint } from "../../primitives/hash.ts";
+} from "../../base/params/gas.ts";
+import { addressFromWord } from "../../base/primitives/address.ts";
+import { hashFromBigint } from "../../base/primitives/hash.ts";
 import { ForkAnswerError } from "./errors.ts";
 import { ForkCache } from "./fork-cache.ts";
 import { createPrefetch } from "./prefetch.ts";

@@ -4,11 +4,11 @@ import {
   HISTORY_STORAGE_ADDRESS,
   SYSTEM_ADDRESS,
   WITHDRAWAL_REQUEST_ADDRESS,
-} from "../../params/gas.ts";
-import { ZERO_ADDRESS } from "../../primitives/address.ts";
-import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
-import { toQuantity } from "../../primitives/quantity.ts";
-import type { Header } from "../../types/header.ts";
+} from "../../base/params/gas.ts";
+import { ZERO_ADDRESS } from "../../base/primitives/address.ts";
+import { type Hash, hashFromBigint } from "../../base/primitives/hash.ts";
+import { toQuantity } from "../../base/primitives/quantity.ts";
+import type { Header } from "../../base/types/header.ts";
 import type { ForkCache } from "./fork-cache.ts";
 import type { RemoteCall, RemoteCalls, SyncRemoteCalls } from "./remote-calls.ts";
 import { accountReads } from "./remote-state.ts";

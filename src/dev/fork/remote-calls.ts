@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../primitives/shape.ts";
+import { isJsonObject } from "../../base/primitives/shape.ts";
 import { ForkAnswerError, ForkArchiveError, ForkRemoteError, ForkRevertError } from "./errors.ts";
 
 /** One JSON-RPC call of the remote chain. */

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { hashFromBigint } from "../../primitives/hash.ts";
+import { hashFromBigint } from "../../base/primitives/hash.ts";
 import { remoteEndpoint, remoteName } from "./fetch-remote-calls.ts";
 import { forkCacheName, removeUnboundCaches } from "./fork-cache.ts";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { blockJson, modelRemoteChain } from "../../../test/support/remote-chain.ts";
-import { DEFAULT_BLOB_SCHEDULE } from "../../params/blob-schedule.ts";
-import { blobBaseFee, nextBaseFee, nextExcessBlobGas } from "../../params/fees.ts";
-import { addressFromWord } from "../../primitives/address.ts";
-import type { Header } from "../../types/header.ts";
+import { DEFAULT_BLOB_SCHEDULE } from "../../base/params/blob-schedule.ts";
+import { blobBaseFee, nextBaseFee, nextExcessBlobGas } from "../../base/params/fees.ts";
+import { addressFromWord } from "../../base/primitives/address.ts";
+import type { Header } from "../../base/types/header.ts";
 import { readForkBlock } from "./fork-point.ts";
 import type { RemoteCall } from "./remote-calls.ts";
 

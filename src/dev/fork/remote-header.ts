@@ -1,10 +1,10 @@
-import { BLOCK_GAS_LIMIT_MIN } from "../../params/gas.ts";
-import { equalBytes } from "../../primitives/bytes.ts";
-import type { Hash } from "../../primitives/hash.ts";
-import { keccak256Hash } from "../../primitives/keccak.ts";
-import type { Header } from "../../types/header.ts";
-import { decodeHeader, encodeHeader } from "../../types/header-codec.ts";
-import { type HeaderReaders, headerFromJson } from "../../types/header-json.ts";
+import { BLOCK_GAS_LIMIT_MIN } from "../../base/params/gas.ts";
+import { equalBytes } from "../../base/primitives/bytes.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
+import { keccak256Hash } from "../../base/primitives/keccak.ts";
+import type { Header } from "../../base/types/header.ts";
+import { decodeHeader, encodeHeader } from "../../base/types/header-codec.ts";
+import { type HeaderReaders, headerFromJson } from "../../base/types/header-json.ts";
 import { ForkHeaderError, ForkRemoteError } from "./errors.ts";
 import { addressOf, bigintOf, bytesOf, hashOf, objectOf } from "./remote-json.ts";
 

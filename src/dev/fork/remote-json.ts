@@ -1,7 +1,7 @@
-import { type Address, parseAddress } from "../../primitives/address.ts";
-import { type Hash, parseHash } from "../../primitives/hash.ts";
-import { hexToBytes } from "../../primitives/hex.ts";
-import { isJsonObject, type JsonObject } from "../../primitives/shape.ts";
+import { type Address, parseAddress } from "../../base/primitives/address.ts";
+import { type Hash, parseHash } from "../../base/primitives/hash.ts";
+import { hexToBytes } from "../../base/primitives/hex.ts";
+import { isJsonObject, type JsonObject } from "../../base/primitives/shape.ts";
 import { ForkRemoteError } from "./errors.ts";
 
 /** What one answer of a remote node may take. Its memory is some four times its bytes while it is decoded. */

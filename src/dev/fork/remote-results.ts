@@ -1,6 +1,6 @@
-import { hashFromBigint } from "../../primitives/hash.ts";
-import { bytesToHex } from "../../primitives/hex.ts";
-import { toQuantity } from "../../primitives/quantity.ts";
+import { hashFromBigint } from "../../base/primitives/hash.ts";
+import { bytesToHex } from "../../base/primitives/hex.ts";
+import { toQuantity } from "../../base/primitives/quantity.ts";
 import { ForkRemoteError } from "./errors.ts";
 import type { RemoteCall } from "./remote-calls.ts";
 import { remoteHeaderOf } from "./remote-header.ts";

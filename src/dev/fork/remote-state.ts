@@ -1,8 +1,8 @@
-import type { Address } from "../../primitives/address.ts";
-import type { Hash } from "../../primitives/hash.ts";
-import { keccak256Hash } from "../../primitives/keccak.ts";
-import { toQuantity } from "../../primitives/quantity.ts";
-import { type Account, isEmptyAccount } from "../../state/account.ts";
+import type { Address } from "../../base/primitives/address.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
+import { keccak256Hash } from "../../base/primitives/keccak.ts";
+import { toQuantity } from "../../base/primitives/quantity.ts";
+import { type Account, isEmptyAccount } from "../../evm/state/account.ts";
 import { ForkProofError, stateReadFailure } from "./errors.ts";
 import type { ForkCache } from "./fork-cache.ts";
 import type { RemoteCall, SyncRemoteCalls } from "./remote-calls.ts";

@@ -4,9 +4,9 @@ import { once } from "node:events";
 import { after, before, test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { modelRemoteChain } from "../../../test/support/remote-chain.ts";
-import { addressFromWord } from "../../primitives/address.ts";
-import { toQuantity } from "../../primitives/quantity.ts";
-import { type LogData, SILENT_LOGGER } from "../../telemetry/logger.ts";
+import { addressFromWord } from "../../base/primitives/address.ts";
+import { toQuantity } from "../../base/primitives/quantity.ts";
+import { type LogData, SILENT_LOGGER } from "../../base/telemetry/logger.ts";
 import { RemoteThread } from "./remote-thread.ts";
 
 /** Balances are the numbers of addresses. Below HANGS a node answers at once, below HUGE never; codes beyond have 20 kB. */

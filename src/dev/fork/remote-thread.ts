@@ -1,5 +1,5 @@
-import type { Logger } from "../../telemetry/logger.ts";
-import { BlockingThread, ThreadGivenUpError } from "../../threads/blocking-thread.ts";
+import type { Logger } from "../../base/telemetry/logger.ts";
+import { BlockingThread, ThreadGivenUpError } from "../../base/threads/blocking-thread.ts";
 import { ForkRemoteError } from "./errors.ts";
 import type { FetchRemoteData, FetchRemoteHandlers } from "./fetch-remote.thread.ts";
 import type { RemoteCall } from "./remote-calls.ts";

@@ -1,5 +1,5 @@
-import { NodeError } from "../../errors.ts";
-import type { Hash } from "../../primitives/hash.ts";
+import { NodeError } from "../../base/errors.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
 
 export const CALL_BUNDLE_LIMITS = {
   /** Calls of a bundle: each becomes a transaction, and waits for the one before. */

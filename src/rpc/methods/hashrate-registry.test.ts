@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { hashFromBigint } from "../../primitives/hash.ts";
+import { hashFromBigint } from "../../base/primitives/hash.ts";
 import { HashrateRegistry } from "./sessions.ts";
 
 const [FIRST, SECOND] = [hashFromBigint(1n), hashFromBigint(2n)];

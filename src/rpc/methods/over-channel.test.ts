@@ -3,7 +3,7 @@ import { after, test } from "node:test";
 import { connectPorts } from "../../../test/support/rpc/connect-ports.ts";
 import { createTestModules } from "../../../test/support/rpc/test-chain.ts";
 import type { TestPorts } from "../../../test/support/rpc/test-ports.ts";
-import { plainData } from "../../threads/plain-data.ts";
+import { plainData } from "../../base/threads/plain-data.ts";
 import { inProcessContext } from "../transport/dispatch/context.ts";
 import { toErrorObject } from "../transport/dispatch/error-codes.ts";
 import { METHODS } from "./methods.ts";

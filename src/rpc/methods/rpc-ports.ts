@@ -1,5 +1,5 @@
-import type { SubmissionRules } from "../../mempool/submission.ts";
-import type { Timers } from "../../telemetry/timers.ts";
+import type { Timers } from "../../base/telemetry/timers.ts";
+import type { SubmissionRules } from "../../consensus/mempool/submission.ts";
 import type { LogLimits } from "../ports/chain-view.ts";
 import type { RemotePorts } from "../ports/remote-ports.ts";
 import type { Method, MethodInfo } from "../transport/dispatch/method.ts";

@@ -1,6 +1,6 @@
-import type { Hash } from "../../primitives/hash.ts";
-import type { SharedSlices } from "../../threads/shared-slices.ts";
-import { beginWait } from "../../threads/waits.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
+import type { SharedSlices } from "../../base/threads/shared-slices.ts";
+import { beginWait } from "../../base/threads/waits.ts";
 import { TooManyError } from "../transport/errors.ts";
 import type { CallBundles } from "./call-bundles.ts";
 import type { Filters } from "./filters/filters.ts";

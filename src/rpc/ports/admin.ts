@@ -1,4 +1,4 @@
-import type { MaybePromise } from "../../threads/maybe-promise.ts";
+import type { MaybePromise } from "../../base/threads/maybe-promise.ts";
 import type { TcpKind } from "../transport/server/listener.ts";
 
 /** Where and for whom a listener is opened; what is undefined is as configured. */

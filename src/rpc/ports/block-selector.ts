@@ -1,4 +1,4 @@
-import type { Hash } from "../../primitives/hash.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
 import {
   boolean,
   dataFault,

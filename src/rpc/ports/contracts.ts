@@ -1,7 +1,7 @@
+import type { Address } from "../../base/primitives/address.ts";
+import type { Hex } from "../../base/primitives/hex.ts";
 import type { AbiItem } from "../../dev/artifacts/abi.ts";
 import type { SolcInput } from "../../dev/artifacts/parse-artifact.ts";
-import type { Address } from "../../primitives/address.ts";
-import type { Hex } from "../../primitives/hex.ts";
 
 /** Where the node has the name of a contract from. */
 type ContractOrigin =

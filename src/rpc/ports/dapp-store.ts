@@ -1,4 +1,4 @@
-import type { MaybePromise } from "../../threads/maybe-promise.ts";
+import type { MaybePromise } from "../../base/threads/maybe-promise.ts";
 
 /** Values that programs store with the node, by database and key (`db_*`). */
 export interface DappStore {

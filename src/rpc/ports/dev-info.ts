@@ -1,4 +1,4 @@
-import type { Hash } from "../../primitives/hash.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
 
 /** What a dev chain says about itself to the tools that recognise Hardhat Network and anvil. */
 export type DevChainInfo = {

@@ -1,10 +1,10 @@
+import type { Address } from "../../base/primitives/address.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
+import type { MaybePromise } from "../../base/threads/maybe-promise.ts";
 import type { MineRequest } from "../../dev/dev-chain.ts";
 import type { DevSettings, NextBlock } from "../../dev/dev-settings.ts";
 import type { AccountEdit } from "../../dev/dev-state.ts";
 import type { LoadedState, StateDump } from "../../dev/state-dump.ts";
-import type { Address } from "../../primitives/address.ts";
-import type { Hash } from "../../primitives/hash.ts";
-import type { MaybePromise } from "../../threads/maybe-promise.ts";
 
 /** A block of another chain to continue. */
 export type Forking = {

@@ -1,19 +1,19 @@
+import type { Hash } from "../../base/primitives/hash.ts";
+import type { CancelToken } from "../../base/threads/cancel-token.ts";
+import type { MaybePromise } from "../../base/threads/maybe-promise.ts";
+import type { Block } from "../../base/types/block.ts";
+import type { AccessList, BlobSidecar } from "../../base/types/transaction/transaction.ts";
 import type { PayloadRequest } from "../../consensus/block-tester.ts";
-import type { ContextHeader } from "../../execution/block/block-context.ts";
-import type { CallArguments } from "../../execution/call/call-arguments.ts";
-import type { CallArgumentsBundle, CallOutcome } from "../../execution/call/call-many.ts";
-import type { BlockOverrides, StateOverrides } from "../../execution/call/overrides.ts";
-import type { SimulatedBlock } from "../../execution/simulate/simulate.ts";
-import type { BlockRequest } from "../../execution/simulate/simulate-plan.ts";
-import type { Hash } from "../../primitives/hash.ts";
-import type { CancelToken } from "../../threads/cancel-token.ts";
-import type { MaybePromise } from "../../threads/maybe-promise.ts";
-import type { TraceText } from "../../tracing/json-writer.ts";
-import type { StructLogConfig } from "../../tracing/struct-logger.ts";
-import type { ConfigOverrides } from "../../tracing/trace-message.ts";
-import type { TracerConfig } from "../../tracing/tracer-config.ts";
-import type { Block } from "../../types/block.ts";
-import type { AccessList, BlobSidecar } from "../../types/transaction/transaction.ts";
+import type { ContextHeader } from "../../evm/execution/block-context.ts";
+import type { CallArguments } from "../../evm/execution/call/call-arguments.ts";
+import type { CallArgumentsBundle, CallOutcome } from "../../evm/execution/call/call-many.ts";
+import type { BlockOverrides, StateOverrides } from "../../evm/execution/call/overrides.ts";
+import type { SimulatedBlock } from "../../evm/execution/simulate/simulate.ts";
+import type { BlockRequest } from "../../evm/execution/simulate/simulate-plan.ts";
+import type { TraceText } from "../../evm/tracing/json-writer.ts";
+import type { StructLogConfig } from "../../evm/tracing/struct-logger.ts";
+import type { ConfigOverrides } from "../../evm/tracing/trace-message.ts";
+import type { TracerConfig } from "../../evm/tracing/tracer-config.ts";
 import type { BlockSelector } from "./block-selector.ts";
 
 /**

@@ -1,10 +1,10 @@
+import type { Address } from "../../base/primitives/address.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
+import type { MaybePromise } from "../../base/threads/maybe-promise.ts";
+import type { ExecutedBlock } from "../../base/types/block.ts";
 import type { DumpOptions, StateDump, StorageRange } from "../../chain/inspect/state-dump.ts";
 import type { StateSize } from "../../chain/inspect/state-size.ts";
-import type { Address } from "../../primitives/address.ts";
-import type { Hash } from "../../primitives/hash.ts";
-import type { MaybePromise } from "../../threads/maybe-promise.ts";
-import type { TraceText } from "../../tracing/json-writer.ts";
-import type { ExecutedBlock } from "../../types/block.ts";
+import type { TraceText } from "../../evm/tracing/json-writer.ts";
 import type { BlockSelector } from "./block-selector.ts";
 import type { TraceRequest } from "./execution.ts";
 

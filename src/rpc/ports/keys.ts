@@ -1,6 +1,9 @@
-import type { Signature } from "../../crypto/secp256k1-backend.ts";
-import type { Address } from "../../primitives/address.ts";
-import type { MaybePromise } from "../../threads/maybe-promise.ts";
+import type { Signature } from "../../base/crypto/secp256k1-backend.ts";
+import type { Address } from "../../base/primitives/address.ts";
+import type { MaybePromise } from "../../base/threads/maybe-promise.ts";
+
+/** geth's default, which is also the service's. */
+export const UNLOCK_SECONDS_DEFAULT = 300;
 
 /** The accounts of the node. Keys never leave it: digests go in, signatures come out. Plain data only. */
 export interface KeysPort {

@@ -1,6 +1,6 @@
-import type { IncludedTransaction } from "../../chain/store/block-store.ts";
-import type { ExecutedBlock } from "../../types/block.ts";
-import type { Header } from "../../types/header.ts";
+import type { ExecutedBlock } from "../../base/types/block.ts";
+import type { Header } from "../../base/types/header.ts";
+import type { IncludedTransaction } from "../../chain/block-store.ts";
 import type { MinedReceipt, MinedTransaction, TransactionPosition } from "./chain-view.ts";
 
 /** @param header of the block that includes it */

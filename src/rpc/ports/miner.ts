@@ -1,5 +1,5 @@
-import type { Address } from "../../primitives/address.ts";
-import type { MaybePromise } from "../../threads/maybe-promise.ts";
+import type { Address } from "../../base/primitives/address.ts";
+import type { MaybePromise } from "../../base/threads/maybe-promise.ts";
 
 /** Settings of block production that callers may change; each is written to `app.toml`. */
 export interface MinerSettings {

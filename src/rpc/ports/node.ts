@@ -1,5 +1,5 @@
-import type { Address } from "../../primitives/address.ts";
-import type { MaybePromise } from "../../threads/maybe-promise.ts";
+import type { Address } from "../../base/primitives/address.ts";
+import type { MaybePromise } from "../../base/threads/maybe-promise.ts";
 import type { NodeAdmin } from "./admin.ts";
 import type { DappStore } from "./dapp-store.ts";
 import type { DevChainInfo } from "./dev-info.ts";

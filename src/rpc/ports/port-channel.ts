@@ -1,7 +1,7 @@
-import { invariant } from "../../errors.ts";
-import type { CancelToken } from "../../threads/cancel-token.ts";
-import type { Channel, Handlers, ServedCall } from "../../threads/channel.ts";
-import { plainData } from "../../threads/plain-data.ts";
+import { invariant } from "../../base/errors.ts";
+import type { CancelToken } from "../../base/threads/cancel-token.ts";
+import type { Channel, Handlers, ServedCall } from "../../base/threads/channel.ts";
+import { plainData } from "../../base/threads/plain-data.ts";
 import type { ChainConstants, ChainListener, ChainView } from "./chain-view.ts";
 import { type AnyMethod, methodsOf, PORT_METHODS, type PortName } from "./declarations.ts";
 import type { RemotePorts } from "./remote-ports.ts";

@@ -1,5 +1,5 @@
-import type { LesPort } from "../../les/port.ts";
-import type { ShhPort } from "../../shh/port.ts";
+import type { LesPort } from "../../heritage/les/port.ts";
+import type { ShhPort } from "../../heritage/shh/port.ts";
 import type { ChainView } from "./chain-view.ts";
 import type { ContractsPort } from "./contracts.ts";
 import type { DevPort } from "./dev.ts";

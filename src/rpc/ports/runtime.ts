@@ -1,4 +1,4 @@
-import type { MaybePromise } from "../../threads/maybe-promise.ts";
+import type { MaybePromise } from "../../base/threads/maybe-promise.ts";
 
 /** The process of the node: its memory, logs and profiles. Files are named as `CallerFiles` takes them. Plain data only. */
 export interface RuntimePort {

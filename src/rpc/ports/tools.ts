@@ -1,4 +1,4 @@
-import type { BlobSidecar } from "../../types/transaction/transaction.ts";
+import type { BlobSidecar } from "../../base/types/transaction/transaction.ts";
 
 /** Programs beside the chain that take seconds and run in threads of their own. Plain data only. */
 export interface ToolsPort extends Compiler, BlobProver {}

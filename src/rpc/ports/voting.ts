@@ -1,7 +1,7 @@
+import type { Address } from "../../base/primitives/address.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
+import type { MaybePromise } from "../../base/threads/maybe-promise.ts";
 import type { LightBlock } from "../../consensus/engine.ts";
-import type { Address } from "../../primitives/address.ts";
-import type { Hash } from "../../primitives/hash.ts";
-import type { MaybePromise } from "../../threads/maybe-promise.ts";
 
 /** The validator set and the votes about it. */
 export interface ValidatorVoting {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../../test/support/fast-check.ts";
-import { ZERO_HASH } from "../../primitives/hash.ts";
+import { ZERO_HASH } from "../../base/primitives/hash.ts";
 import { blockOverrides, callArguments, stateOverrides } from "../methods/params/call-arguments.ts";
 import { blockNumberOrTag, blockSelector } from "../ports/block-selector.ts";
 import { address, data, hash, jsonUnsigned, quantity, quantity64 } from "./codec.ts";

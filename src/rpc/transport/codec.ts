@@ -1,6 +1,6 @@
-import type { Address } from "../../primitives/address.ts";
-import type { Hash } from "../../primitives/hash.ts";
-import { hexDigits, shortDataToBytes } from "../../primitives/hex.ts";
+import type { Address } from "../../base/primitives/address.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
+import { hexDigits, shortDataToBytes } from "../../base/primitives/hex.ts";
 import { InvalidValueError } from "./errors.ts";
 
 /** Text of JSON, or its UTF-8 bytes made once and sent many times. */

@@ -1,6 +1,6 @@
-import { NodeError } from "../../errors.ts";
-import { durationText } from "../../execution/call/call-errors.ts";
-import type { Hash } from "../../primitives/hash.ts";
+import { NodeError } from "../../base/errors.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
+import { durationText } from "../../evm/execution/call/call-errors.ts";
 
 /** The body is not JSON. */
 export class ParseError extends NodeError {

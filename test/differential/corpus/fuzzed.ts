@@ -1,4 +1,4 @@
-import { bytesToHex } from "../../../src/primitives/hex.ts";
+import { bytesToHex } from "../../../src/base/primitives/hex.ts";
 import { assemble, type FuzzCase } from "../../fuzz/case.ts";
 import { generateCase } from "../../fuzz/generate.ts";
 import { CALLER } from "../../fuzz/run.ts";

@@ -1,5 +1,5 @@
-import { type Hex, hexToBytes } from "../../../src/primitives/hex.ts";
-import { keccak256Hash } from "../../../src/primitives/keccak.ts";
+import { type Hex, hexToBytes } from "../../../src/base/primitives/hex.ts";
+import { keccak256Hash } from "../../../src/base/primitives/keccak.ts";
 import { PROGRAMS } from "../programs.ts";
 import type { ChainFacts, DifferentialCase } from "./request.ts";
 

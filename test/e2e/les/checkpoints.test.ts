@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, test } from "node:test";
 import { verifiedHeader } from "../../../scripts/verify-header.ts";
-import type { Hash } from "../../../src/primitives/hash.ts";
-import { headerHash } from "../../../src/types/header-codec.ts";
+import type { Hash } from "../../../src/base/primitives/hash.ts";
+import { headerHash } from "../../../src/base/types/header-codec.ts";
 import { overHttp } from "../../support/clients.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, test } from "node:test";
-import { clientIdOf } from "../../../src/les/serving/client-id.ts";
+import { clientIdOf } from "../../../src/heritage/les/client-id.ts";
 import { bearer, openWs, overHttp, request } from "../../support/clients.ts";
 import { metricOf, WITH_METRICS } from "../../support/metrics.ts";
 import { sendHttp } from "../../support/rpc/rpc-client.ts";

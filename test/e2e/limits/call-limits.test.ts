@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { LimitChanges } from "../../../src/config/config.ts";
+import type { LimitChanges } from "../../../src/node/config/config.ts";
 import { request } from "../../support/clients.ts";
 import { metricOf, rejections, WITH_METRICS } from "../../support/metrics.ts";
 import { sendHttp } from "../../support/rpc/rpc-client.ts";

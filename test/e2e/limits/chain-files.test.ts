@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { loadConfig } from "../../../src/config/load.ts";
-import { nodeOperations } from "../../../src/node/operations.ts";
-import { type BlockParts, decodeBlockAt, encodeBlock } from "../../../src/types/block-codec.ts";
+import { type BlockParts, decodeBlockAt, encodeBlock } from "../../../src/base/types/block-codec.ts";
+import { loadConfig } from "../../../src/node/config/load.ts";
+import { nodeOperations } from "../../../src/node/roles/operations.ts";
+import { STRICT_LOGGER } from "../../support/base/telemetry/strict-logger.ts";
 import { overHttp } from "../../support/clients.ts";
 import { runEvmintd, spawnEvmintd } from "../../support/evmintd.ts";
 import { makeHome, transfer } from "../../support/made-chain.ts";
-import { STRICT_LOGGER } from "../../support/telemetry/strict-logger.ts";
 import { startTestNode } from "../../support/test-node.ts";
 
 const BLOCKS = 800;

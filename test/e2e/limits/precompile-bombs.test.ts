@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { bls12_381 } from "@noble/curves/bls12-381.js";
-import { DEFAULT_CHAIN_ID, renderGenesis } from "../../../src/config/genesis/genesis.ts";
-import { blobVersionedHash } from "../../../src/crypto/kzg/blob.ts";
+import { blobVersionedHash } from "../../../src/base/crypto/kzg/blob.ts";
+import { DEFAULT_CHAIN_ID, renderGenesis } from "../../../src/node/config/genesis/genesis.ts";
 import { callHttp } from "../../support/rpc/rpc-client.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 

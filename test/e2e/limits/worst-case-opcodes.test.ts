@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { programsOf, runProgram } from "../../../bench/worst-case/opcodes.ts";
-import { opcodesOf } from "../../../src/evm/opcodes.ts";
+import { opcodesOf } from "../../../src/evm/machine/opcodes.ts";
 
 const FORK = "osaka";
 /** Enough for two of the most expensive opcode, a creation. */

@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { loadConfig } from "../../../src/config/load.ts";
-import { WhisperService } from "../../../src/services/whisper-service.ts";
-import { createFailures } from "../../../src/telemetry/failures.ts";
-import { fatalTimers } from "../../../src/telemetry/fatal-timers.ts";
-import { createMetrics } from "../../../src/telemetry/metrics.ts";
-import { STRICT_LOGGER } from "../../support/telemetry/strict-logger.ts";
+import { createFailures } from "../../../src/base/telemetry/failures.ts";
+import { fatalTimers } from "../../../src/base/telemetry/fatal-timers.ts";
+import { createMetrics } from "../../../src/base/telemetry/metrics.ts";
+import { loadConfig } from "../../../src/node/config/load.ts";
+import { WhisperService } from "../../../src/node/services/whisper-service.ts";
+import { STRICT_LOGGER } from "../../support/base/telemetry/strict-logger.ts";
 
 test("a node finds whisper of the chain's peers at its own port on their hosts, once", async (t) => {
   const start = async (address: string, hosts: readonly string[]) => {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { cometbftPath } from "../../../src/config/home.ts";
 import { nodeIdOf } from "../../../src/consensus/cometbft/home/home.ts";
+import { cometbftPath } from "../../../src/node/config/home.ts";
 import { Network, type NetworkNode } from "../network.ts";
 
 export const VALIDATORS = 4;

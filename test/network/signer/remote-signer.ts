@@ -1,4 +1,8 @@
 import { connect, type Socket } from "node:net";
+import { compressPublicKey } from "../../../src/base/crypto/compressed-public-key.ts";
+import { publicKeyFromPrivate, sign } from "../../../src/base/crypto/secp256k1.ts";
+import { bigintToFixedBytes, concatBytes } from "../../../src/base/primitives/bytes.ts";
+import { keccak256 } from "../../../src/base/primitives/keccak.ts";
 import {
   decodeMessage,
   encodeMessage,
@@ -10,10 +14,6 @@ import {
 } from "../../../src/consensus/cometbft/abci/protobuf.ts";
 import { blockId } from "../../../src/consensus/cometbft/rpc/block.ts";
 import { comparePositions, type SigningPosition } from "../../../src/consensus/cometbft/signing/signing-state.ts";
-import { compressPublicKey } from "../../../src/crypto/compressed-public-key.ts";
-import { publicKeyFromPrivate, sign } from "../../../src/crypto/secp256k1.ts";
-import { bigintToFixedBytes, concatBytes } from "../../../src/primitives/bytes.ts";
-import { keccak256 } from "../../../src/primitives/keccak.ts";
 import { type MessageStream, plainMessages, secretMessages } from "./secret-connection.ts";
 
 const timestamp = message({ seconds: single(1, "int64"), nanos: single(2, "int32") });

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ExecuteOptions, Message } from "../../../src/evm/evm.ts";
-import type { Address } from "../../../src/primitives/address.ts";
-import { bytesToBigint, EMPTY_BYTES } from "../../../src/primitives/bytes.ts";
-import { hashFromBigint } from "../../../src/primitives/hash.ts";
-import { hexToBytes } from "../../../src/primitives/hex.ts";
-import { createWorldState } from "../../../src/state/world-state.ts";
-import { testBlock, testMessage } from "../../support/evm/environment.ts";
-import { createMemoryState } from "../../support/state/memory-state.ts";
+import type { Address } from "../../../src/base/primitives/address.ts";
+import { bytesToBigint, EMPTY_BYTES } from "../../../src/base/primitives/bytes.ts";
+import { hashFromBigint } from "../../../src/base/primitives/hash.ts";
+import { hexToBytes } from "../../../src/base/primitives/hex.ts";
+import type { ExecuteOptions, Message } from "../../../src/evm/machine/evm.ts";
+import { createWorldState } from "../../../src/evm/state/world-state.ts";
+import { testBlock, testMessage } from "../../support/evm/machine/environment.ts";
+import { createMemoryState } from "../../support/evm/state/memory-state.ts";
 import { createEthereumjsEvm } from "./evm.ts";
 
 const alice = `0x${"aa".repeat(20)}` as Address;

@@ -1,5 +1,5 @@
 import type { EVMError } from "@ethereumjs/evm";
-import type { Halt } from "../../../src/evm/halts.ts";
+import type { Halt } from "../../../src/evm/machine/halts.ts";
 
 /** What the library reports of the frame that stopped; its errors are bare words. */
 export type HaltedFrame = {

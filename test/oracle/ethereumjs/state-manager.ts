@@ -1,10 +1,10 @@
 import type { AccountFields, StateManagerInterface } from "@ethereumjs/common";
 import type * as Util from "@ethereumjs/util";
-import type { EvmAccount, State } from "../../../src/evm/evm.ts";
-import type { Address } from "../../../src/primitives/address.ts";
-import { bigintToBytes, bytesToBigint } from "../../../src/primitives/bytes.ts";
-import { type Hash, hashFromBytes, hashToBytes } from "../../../src/primitives/hash.ts";
-import { keccak256Hash } from "../../../src/primitives/keccak.ts";
+import type { Address } from "../../../src/base/primitives/address.ts";
+import { bigintToBytes, bytesToBigint } from "../../../src/base/primitives/bytes.ts";
+import { type Hash, hashFromBytes, hashToBytes } from "../../../src/base/primitives/hash.ts";
+import { keccak256Hash } from "../../../src/base/primitives/keccak.ts";
+import type { EvmAccount, State } from "../../../src/evm/machine/state-port.ts";
 
 type LibraryAddress = Util.Address;
 

@@ -1,11 +1,12 @@
 import type { EVM, EVMResult, InterpreterStep, Message as LibraryMessage } from "@ethereumjs/evm";
-import { invariant } from "../../../src/errors.ts";
-import type { Message, State } from "../../../src/evm/evm.ts";
-import { ACCESS_OPCODES } from "../../../src/evm/opcodes.ts";
-import type { FrameStart, Step, Tracer } from "../../../src/evm/tracer.ts";
-import { type Address, addressFromBytes } from "../../../src/primitives/address.ts";
-import { bigintToFixedBytes, concatBytes, EMPTY_BYTES } from "../../../src/primitives/bytes.ts";
-import { type Hash, hashFromBigint, ZERO_HASH } from "../../../src/primitives/hash.ts";
+import { invariant } from "../../../src/base/errors.ts";
+import { type Address, addressFromBytes } from "../../../src/base/primitives/address.ts";
+import { bigintToFixedBytes, concatBytes, EMPTY_BYTES } from "../../../src/base/primitives/bytes.ts";
+import { type Hash, hashFromBigint, ZERO_HASH } from "../../../src/base/primitives/hash.ts";
+import type { Message } from "../../../src/evm/machine/evm.ts";
+import { ACCESS_OPCODES } from "../../../src/evm/machine/opcodes.ts";
+import type { State } from "../../../src/evm/machine/state-port.ts";
+import type { FrameStart, Step, Tracer } from "../../../src/evm/machine/tracer.ts";
 import { failureOf, haltOf } from "./halt.ts";
 import type { LoadedLibrary } from "./library.ts";
 

@@ -1,4 +1,4 @@
-import type { Address } from "../../../src/primitives/address.ts";
+import type { Address } from "../../../src/base/primitives/address.ts";
 import type { Random } from "../kernel/random.ts";
 import { LEDGER } from "../workload/contracts.ts";
 import { USERS } from "../workload/user-keys.ts";

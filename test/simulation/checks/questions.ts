@@ -1,7 +1,7 @@
-import { hexToBytes } from "../../../src/primitives/hex.ts";
-import { keccak256 } from "../../../src/primitives/keccak.ts";
-import { decodeRlp } from "../../../src/primitives/rlp.ts";
-import { verifyProof } from "../../../src/trie/proof.ts";
+import { hexToBytes } from "../../../src/base/primitives/hex.ts";
+import { keccak256 } from "../../../src/base/primitives/keccak.ts";
+import { decodeRlp } from "../../../src/base/primitives/rlp.ts";
+import { verifyProof } from "../../../src/store/trie/proof.ts";
 import type { Random } from "../kernel/random.ts";
 import type { Cluster } from "../scenario/cluster.ts";
 import { FORK_PROBE, LEDGER, RELAY } from "../workload/contracts.ts";

@@ -1,10 +1,10 @@
-import { createExecutionThreads, type ExecutionThreads } from "../../../src/calls/execution-threads.ts";
-import { loadConfig } from "../../../src/config/load.ts";
-import { hexToBytes } from "../../../src/primitives/hex.ts";
-import { FollowedChain } from "../../../src/processes/followed-chain.ts";
-import { fatalTimers } from "../../../src/telemetry/fatal-timers.ts";
-import { SILENT_LOGGER } from "../../../src/telemetry/logger.ts";
-import { createMetrics } from "../../../src/telemetry/metrics.ts";
+import { hexToBytes } from "../../../src/base/primitives/hex.ts";
+import { fatalTimers } from "../../../src/base/telemetry/fatal-timers.ts";
+import { SILENT_LOGGER } from "../../../src/base/telemetry/logger.ts";
+import { createMetrics } from "../../../src/base/telemetry/metrics.ts";
+import { createExecutionThreads, type ExecutionThreads } from "../../../src/node/calls/execution-threads.ts";
+import { loadConfig } from "../../../src/node/config/load.ts";
+import { FollowedChain } from "../../../src/node/processes/followed-chain.ts";
 import type { SimulatedProcess } from "../kernel/process.ts";
 import type { Random } from "../kernel/random.ts";
 import type { Cluster, ClusterNode } from "../scenario/cluster.ts";

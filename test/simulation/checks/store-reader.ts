@@ -1,7 +1,7 @@
 import { join } from "node:path";
+import type { Hash } from "../../../src/base/primitives/hash.ts";
 import { StoreFollower } from "../../../src/chain/store/follow/store-follower.ts";
-import type { Hash } from "../../../src/primitives/hash.ts";
-import { createStateTrie } from "../../../src/state/state-trie.ts";
+import { createStateTrie } from "../../../src/evm/state/state-trie.ts";
 import { GHOST, GHOST_SLOT } from "../cometbft/state-sync/forged-snapshot.ts";
 import type { SimulatedProcess } from "../kernel/process.ts";
 import type { Random } from "../kernel/random.ts";

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { join } from "node:path";
+import { fatalTimers } from "../../../src/base/telemetry/fatal-timers.ts";
 import { callEngine, parseRpcAddress } from "../../../src/consensus/cometbft/rpc/client.ts";
-import { fatalTimers } from "../../../src/telemetry/fatal-timers.ts";
 import { BlockStore } from "./disk/block-store.ts";
 import { StateStore } from "./disk/state-store.ts";
 import { EngineNode, VERSION } from "./node.ts";

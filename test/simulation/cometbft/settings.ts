@@ -2,7 +2,7 @@ import { createHash, createPrivateKey, createPublicKey } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "smol-toml";
-import { addressOfCompressedKey } from "../../../src/crypto/compressed-public-key.ts";
+import { addressOfCompressedKey } from "../../../src/base/crypto/compressed-public-key.ts";
 import type { Validator } from "./types/validator-set.ts";
 import { digitsOf, parseTime } from "./types/vote.ts";
 

@@ -7,12 +7,12 @@ export const BLOB_MUTANTS: readonly Mutant[] = [
     why: "Proofs of peers are verified by the thread that makes blocks: six blobs hold up votes and answers for more than half a second, and cost the peer nothing.",
     patches: [
       {
-        file: "src/node/chain/pool-role.ts",
+        file: "src/node/roles/chain/pool-role.ts",
         from: `import { openQuarantine,`,
         to: `import { VerifiedBlobs } from "../../crypto/kzg/verified-blobs.ts";\nimport { openQuarantine,`,
       },
       {
-        file: "src/node/chain/pool-role.ts",
+        file: "src/node/roles/chain/pool-role.ts",
         from: `    this.fromPeers = new PeerSubmissions({\n      pool,\n      blobs,`,
         to: `    const verified = new VerifiedBlobs();\n    this.fromPeers = new PeerSubmissions({\n      pool,\n      blobs: { verifyForPeer: async (sidecar) => verified.faultOf(sidecar) },`,
       },
@@ -27,7 +27,7 @@ export const BLOB_MUTANTS: readonly Mutant[] = [
     why: "What a peer sends counts as verified: anybody puts transactions into blocks whose blobs nobody can prove.",
     patches: [
       {
-        file: "src/mempool/peer-submissions.ts",
+        file: "src/consensus/mempool/peer-submissions.ts",
         from: `      const fault = await blobs.verifyForPeer(submission.sidecar!);`,
         to: `      const fault = blobs ? undefined : "proof";`,
       },
@@ -42,7 +42,7 @@ export const BLOB_MUTANTS: readonly Mutant[] = [
     why: "A commitment that was verified once counts as verified, whatever proofs come with it the next time.",
     patches: [
       {
-        file: "src/crypto/kzg/verified-blobs.ts",
+        file: "src/base/crypto/kzg/verified-blobs.ts",
         from: `      else if (digest !== digestOf(sidecar, i)) return KZG_FAULT_TEXTS.proof;`,
         to: ``,
       },
@@ -57,7 +57,7 @@ export const BLOB_MUTANTS: readonly Mutant[] = [
     why: "A block takes as many blobs as there are: nodes of other makes reject it, and store more than they have room for.",
     patches: [
       {
-        file: "src/execution/block/block-context.ts",
+        file: "src/evm/execution/block-context.ts",
         from: `  if (pool.blobGas < blobGas) {`,
         to: `  if (pool.blobGas < blobGas && pool.gas < gas) {`,
       },
@@ -72,7 +72,7 @@ export const BLOB_MUTANTS: readonly Mutant[] = [
     why: "The fee for blobs is asked for and not taken.",
     patches: [
       {
-        file: "src/execution/transaction/apply-message.ts",
+        file: "src/evm/execution/transaction/apply-message.ts",
         from: `account.balance - gasLimit * gasPrice - blobGas * block.blobBaseFee;`,
         to: `account.balance - gasLimit * gasPrice;`,
       },

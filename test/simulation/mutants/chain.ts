@@ -7,7 +7,7 @@ export const CHAIN_MUTANTS: readonly Mutant[] = [
     why: "A receipt's cumulative gas is that of its transaction alone: right in every block with one transaction.",
     patches: [
       {
-        file: "src/execution/block/block-execution.ts",
+        file: "src/evm/execution/block/block-execution.ts",
         from: `      cumulativeGasUsed: this.#gasUsed(),`,
         to: `      cumulativeGasUsed: result.gasUsed,`,
       },
@@ -37,7 +37,7 @@ export const CHAIN_MUTANTS: readonly Mutant[] = [
     why: "The base fee falls by a rounded up share, not by a rounded down one: a wei that splits a chain of several programs.",
     patches: [
       {
-        file: "src/params/fees.ts",
+        file: "src/base/params/fees.ts",
         from: `  return baseFee - (baseFee * (target - gasUsed)) / target / BASE_FEE_CHANGE_DENOMINATOR;`,
         to: `  const fall = (baseFee * (target - gasUsed)) / target + BASE_FEE_CHANGE_DENOMINATOR - 1n;\n  return baseFee - fall / BASE_FEE_CHANGE_DENOMINATOR;`,
       },
@@ -51,7 +51,7 @@ export const CHAIN_MUTANTS: readonly Mutant[] = [
     why: "A fork begins after its time and not with it: one block by the old rules, on the boundary alone.",
     patches: [
       {
-        file: "src/params/hardforks.ts",
+        file: "src/base/params/hardforks.ts",
         from: `  return time !== undefined && time <= timestamp;`,
         to: `  return time !== undefined && time < timestamp;`,
       },
@@ -66,7 +66,7 @@ export const CHAIN_MUTANTS: readonly Mutant[] = [
     why: "The tip is credited twice: every node agrees, and ether comes from nowhere.",
     patches: [
       {
-        file: "src/execution/transaction/apply-message.ts",
+        file: "src/evm/execution/transaction/apply-message.ts",
         from: `?? EMPTY_ACCOUNT, tip * gasUsed));`,
         to: `?? EMPTY_ACCOUNT, 2n * tip * gasUsed));`,
       },
@@ -81,7 +81,7 @@ export const CHAIN_MUTANTS: readonly Mutant[] = [
     why: "The newest row of a key answers for the block before it too: old states are wrong once they are merged.",
     patches: [
       {
-        file: "src/storage/versioned-table.ts",
+        file: "src/store/storage/versioned-table.ts",
         from: `      if (latest.number <= number) return latest.value;`,
         to: `      if (latest.number <= number + 1) return latest.value;`,
       },
@@ -141,7 +141,7 @@ export const CHAIN_MUTANTS: readonly Mutant[] = [
     why: "A call that fails takes back its logs and its gas, and not what it has written.",
     patches: [
       {
-        file: "src/evm/session.ts",
+        file: "src/evm/machine/session.ts",
         from: `  journal.revert(memory.get32(frame.snapshot));\n  session.logs.revert();`,
         to: `  if (journal === undefined) memory.get32(frame.snapshot);\n  session.logs.revert();`,
       },

@@ -101,7 +101,7 @@ export const CONSENSUS_MUTANTS: readonly Mutant[] = [
     why: "Proposers go on with the gas limit of their settings after the validators agreed on another: no proposal is valid, and the network stops.",
     patches: [
       {
-        file: "src/node/chain/production-role.ts",
+        file: "src/node/roles/chain/production-role.ts",
         from: `gasLimitTarget: () => chain.config.gasLimitTarget ?? gasLimit`,
         to: `gasLimitTarget: () => gasLimit`,
       },

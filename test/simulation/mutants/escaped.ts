@@ -19,7 +19,7 @@ export const ESCAPED_MUTANTS: readonly EscapedMutant[] = [
     missing: "Kills between the transactions of one merge: merges here take one transaction for each table.",
     patches: [
       {
-        file: "src/chain/store/log/replay-log.ts",
+        file: "src/chain/store/replay-log.ts",
         from: `  let interrupted = index.merge.interrupted();`,
         to: `  let interrupted: number | undefined;`,
       },

@@ -11,7 +11,7 @@ export const POOL_MUTANTS: readonly Mutant[] = [
     why: "A transaction is acknowledged some time before the journal has it: a kill in between loses it.",
     patches: [
       {
-        file: "src/mempool/mempool.ts",
+        file: "src/consensus/mempool/mempool.ts",
         from: `  readonly #append = (entry: PooledTransaction): void => this.#store.append(entry);`,
         to: `  readonly #append = (entry: PooledTransaction): void => void setTimeout(() => this.#store.append(entry), 1_000);`,
       },
@@ -26,7 +26,7 @@ export const POOL_MUTANTS: readonly Mutant[] = [
     why: "The pool begins empty at each start: what was acknowledged and is in no block yet is gone.",
     patches: [
       {
-        file: "src/mempool/journaled-pool.ts",
+        file: "src/consensus/mempool/journaled-pool.ts",
         from: `mempool.addAll(submissions).entries()`,
         to: `mempool.addAll(submissions.slice(0, 0)).entries()`,
       },
@@ -41,7 +41,7 @@ export const POOL_MUTANTS: readonly Mutant[] = [
     why: "A transaction that waits for a nonce is not looked at again when a block brings it: it waits for ever.",
     patches: [
       {
-        file: "src/mempool/legacy-pool.ts",
+        file: "src/consensus/mempool/legacy-pool.ts",
         from: `    if (queued.size > 0) this.#promote(address, account);\n    this.#closeIfEmpty(address, account);`,
         to: `    this.#closeIfEmpty(address, account);`,
       },
@@ -56,7 +56,7 @@ export const POOL_MUTANTS: readonly Mutant[] = [
     why: "A transaction that pays more removes the one with its nonce, and is not entered in the list itself.",
     patches: [
       {
-        file: "src/mempool/nonce-list.ts",
+        file: "src/consensus/mempool/nonce-list.ts",
         from: `    if (index === this.#entries.length) this.#entries.push(entry);`,
         to: `    if (isReplacement) return { added: true, replaced: old };\n    if (index === this.#entries.length) this.#entries.push(entry);`,
       },
@@ -71,7 +71,7 @@ export const POOL_MUTANTS: readonly Mutant[] = [
     why: "A transaction whose nonce is too high counts as executable: it is offered to blocks that cannot take it.",
     patches: [
       {
-        file: "src/mempool/legacy-pool.ts",
+        file: "src/consensus/mempool/legacy-pool.ts",
         from: `    const isNext = nonce === account.nextNonce && account.queued.size === 0;`,
         to: `    const isNext = nonce >= account.nextNonce && account.queued.size === 0;`,
       },

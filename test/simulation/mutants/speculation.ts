@@ -14,7 +14,7 @@ export const SPECULATION_MUTANTS: readonly Mutant[] = [
     why: "A recording is applied though an account that it read owns something else by now, of which it writes the old amount back.",
     patches: [
       {
-        file: "src/execution/parallel/recorded-execution.ts",
+        file: "src/evm/execution/parallel/recorded-execution.ts",
         from: `          account.balance === balance &&\n`,
         to: `          balance >= 0n &&\n`,
       },
@@ -29,7 +29,7 @@ export const SPECULATION_MUTANTS: readonly Mutant[] = [
     why: "A recording is applied though a slot that it read has another value by now.",
     patches: [
       {
-        file: "src/execution/parallel/recorded-execution.ts",
+        file: "src/evm/execution/parallel/recorded-execution.ts",
         from: `        return state.storage(address, this.#name() as Hash) === this.#value();`,
         to: `        return state.storage(address, this.#name() as Hash) >= this.#value() * 0n;`,
       },
@@ -44,7 +44,7 @@ export const SPECULATION_MUTANTS: readonly Mutant[] = [
     why: "Accounts that were read are not compared at all, so that the nonce of one who sends goes back.",
     patches: [
       {
-        file: "src/execution/parallel/recorded-execution.ts",
+        file: "src/evm/execution/parallel/recorded-execution.ts",
         from: `          account.nonce === nonce &&\n          account.balance === balance &&\n`,
         to: `          nonce + balance >= 0n &&\n`,
       },
@@ -59,17 +59,17 @@ export const SPECULATION_MUTANTS: readonly Mutant[] = [
     why: "A recording is applied in whatever block its transaction is packed: also that of a block that is over, or was removed.",
     patches: [
       {
-        file: "src/execution/parallel/speculation.ts",
+        file: "src/evm/execution/parallel/speculation.ts",
         from: `    if (key !== this.#key) {`,
         to: `    if (this.#key === "") {`,
       },
       {
-        file: "src/execution/parallel/speculation.ts",
+        file: "src/evm/execution/parallel/speculation.ts",
         from: `isKey: contextKey(header) === this.#key };`,
         to: `isKey: contextKey(header) !== "" };`,
       },
       {
-        file: "src/execution/parallel/recorded-batch.ts",
+        file: "src/evm/execution/parallel/recorded-batch.ts",
         from: `if (a[field] !== b[field]) return false;`,
         to: `if (typeof a[field] !== typeof b[field]) return false;`,
       },
@@ -84,22 +84,22 @@ export const SPECULATION_MUTANTS: readonly Mutant[] = [
     why: "Recordings belong to transactions by the order in which they come, and not by hash: wrong where the thread executed in another order.",
     patches: [
       {
-        file: "src/execution/parallel/speculation.ts",
+        file: "src/evm/execution/parallel/speculation.ts",
         from: `      this.#sent.set(hash, { batch, start: batch.starts[i]! });`,
         to: `      this.#sent.set(asked[i]?.tx.hash ?? hash, { batch, start: batch.starts[i]! });`,
       },
       {
-        file: "src/execution/parallel/recorded-execution.ts",
+        file: "src/evm/execution/parallel/recorded-execution.ts",
         from: `if (this.#value() !== gas || this.#value() !== gasPrice || this.#value() !== value) return false;`,
         to: `if (this.#value() + this.#value() + this.#value() < gas * gasPrice * value * 0n) return false;`,
       },
       {
-        file: "src/execution/parallel/recorded-execution.ts",
+        file: "src/evm/execution/parallel/recorded-execution.ts",
         from: `if (this.#name() !== caller || this.#name() !== (to ?? createAddress)) return false;`,
         to: `if (this.#name() === this.#name() && caller === (to ?? createAddress)) return false;`,
       },
       {
-        file: "src/execution/parallel/recorded-execution.ts",
+        file: "src/evm/execution/parallel/recorded-execution.ts",
         from: `if (this.#name() !== address) return false;`,
         to: `if (this.#name() === "" && address) return false;`,
       },

@@ -1,8 +1,8 @@
 import type { Plan } from "../scenario/plan.ts";
 import { all, hasFault, hasSetting, hasTraffic, type Mutant } from "./mutant.ts";
 
-const BLOCK_LOG = "src/storage/block-log.ts";
-const LOG_FOLLOWER = "src/storage/log-follower.ts";
+const BLOCK_LOG = "src/store/storage/block-log.ts";
+const LOG_FOLLOWER = "src/store/storage/log-follower.ts";
 
 /** Blocks come so fast that retention has something to remove within minutes. */
 const isFast = ({ blockTimeMs }: Plan) => blockTimeMs <= 250;
@@ -157,7 +157,7 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
     why: "A new folder's name is not made durable: a power cut soon after the first start takes the whole log with it.",
     patches: [
       {
-        file: "src/storage/make-folder.ts",
+        file: "src/store/storage/make-folder.ts",
         from: `    mkdirSync(path, { mode: 0o700 });\n    syncDirectory(above);`,
         to: `    mkdirSync(path, { mode: 0o700 });`,
       },
@@ -172,7 +172,7 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
     why: "A file takes its place before its content is on disk: after a power cut it is there and empty, as with rename without fsync.",
     patches: [
       {
-        file: "src/storage/replace-file.ts",
+        file: "src/store/storage/replace-file.ts",
         from: `      writeFileSync(file, content);\n      fsyncSync(file);`,
         to: `      writeFileSync(file, content);`,
       },
@@ -202,7 +202,7 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
     why: "A reader that lags behind a removed segment counts the hole as part of the segment before it, and fails from then on.",
     patches: [
       {
-        file: "src/storage/log-follower.ts",
+        file: "src/store/storage/log-follower.ts",
         from: `      if (last !== undefined && last.base + last.file.size() !== base) this.close();`,
         to: `      if (last === undefined) this.close();`,
       },
@@ -221,7 +221,7 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
     why: "A record counts as whole by its marker and length: what a power cut tore is decoded.",
     patches: [
       {
-        file: "src/storage/log-segment.ts",
+        file: "src/store/storage/log-segment.ts",
         from: `  return crc32(bytes.subarray(4, 8), payloadSum) === bytes.readUInt32LE(8);`,
         to: `  return payloadSum >= 0;`,
       },

@@ -11,7 +11,7 @@ export const THREAD_MUTANTS: readonly Mutant[] = [
     why: "A process compares the epoch of an answer with that of its own last read: after blocks were removed its threads execute the same call again and again.",
     patches: [
       {
-        file: "src/processes/followed-chain.ts",
+        file: "src/node/processes/followed-chain.ts",
         from: `  newestEpoch(): number {\n    this.#catchUp();`,
         to: `  newestEpoch(): number {`,
       },
@@ -26,7 +26,7 @@ export const THREAD_MUTANTS: readonly Mutant[] = [
     why: "An answer counts though the blocks that it is about were removed before it came.",
     patches: [
       {
-        file: "src/calls/execution-threads.ts",
+        file: "src/node/calls/execution-threads.ts",
         from: `(outcome as ExecutionOutcome).epoch !== this.#options.epoch(),`,
         to: `(outcome as ExecutionOutcome).epoch < 0,`,
       },
@@ -41,7 +41,7 @@ export const THREAD_MUTANTS: readonly Mutant[] = [
     why: "A thread executes calls on the chain as it was when the thread began.",
     patches: [
       {
-        file: "src/calls/following-execution.ts",
+        file: "src/node/calls/following-execution.ts",
         from: `    this.#store.catchUp();\n    this.#agreed`,
         to: `    this.#agreed`,
       },

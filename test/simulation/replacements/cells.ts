@@ -1,6 +1,6 @@
 /** Proofs of cells that cost a simulation nothing: a proof is a digest of commitment and blob. What verifying takes is charged. */
 import { createHash } from "node:crypto";
-import type { CellClaim } from "../../../src/crypto/kzg/cells.ts";
+import type { CellClaim } from "../../../src/base/crypto/kzg/cells.ts";
 import { charge } from "../kernel/charge.ts";
 
 export const CELLS_PER_BLOB = 128;

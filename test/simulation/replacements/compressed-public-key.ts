@@ -1,9 +1,9 @@
 /** Addresses of validators, each of which takes a square root once: every request of CometBFT names all keys. */
-import { addressOfCompressedKey as originalAddress } from "../../../src/crypto/compressed-public-key.ts";
-import type { Address } from "../../../src/primitives/address.ts";
+import { addressOfCompressedKey as originalAddress } from "../../../src/base/crypto/compressed-public-key.ts";
+import type { Address } from "../../../src/base/primitives/address.ts";
 import { Memo, textOf } from "./memo.ts";
 
-export { compressPublicKey } from "../../../src/crypto/compressed-public-key.ts";
+export { compressPublicKey } from "../../../src/base/crypto/compressed-public-key.ts";
 
 const addresses = new Memo<Address | undefined>();
 

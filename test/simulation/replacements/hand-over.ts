@@ -1,4 +1,4 @@
-import type { SentTransactions } from "../../../src/calls/following-speculation.ts";
+import type { SentTransactions } from "../../../src/node/calls/following-speculation.ts";
 import type { Random } from "../kernel/random.ts";
 
 /** What happens to a call on its way to a thread and back. */

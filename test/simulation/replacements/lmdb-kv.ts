@@ -2,11 +2,11 @@
 
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { invariant } from "../../../src/errors.ts";
-import type { Kv, KvRange, KvRow, KvWriter } from "../../../src/storage/kv.ts";
-import { KvCorruptionError, KvDamagedError } from "../../../src/storage/kv.ts";
-import type * as Replaced from "../../../src/storage/lmdb-kv.ts";
-import { createMemoryKv } from "../../../src/storage/memory-kv.ts";
+import { invariant } from "../../../src/base/errors.ts";
+import type { Kv, KvRange, KvRow, KvWriter } from "../../../src/store/storage/kv.ts";
+import { KvCorruptionError, KvDamagedError } from "../../../src/store/storage/kv.ts";
+import type * as Replaced from "../../../src/store/storage/lmdb-kv.ts";
+import { createMemoryKv } from "../../../src/store/storage/memory-kv.ts";
 import { currentProcess } from "../kernel/current.ts";
 import type { FileNode, MappedFile } from "../kernel/disk.ts";
 import type { Random } from "../kernel/random.ts";

@@ -1,5 +1,5 @@
 /** Locks of files between the processes of a simulated machine. */
-import { LockedError } from "../../../src/storage/lock-error.ts";
+import { LockedError } from "../../../src/store/storage/lock-error.ts";
 import { currentProcess } from "../kernel/current.ts";
 
 export type FileLock = { release(): void };

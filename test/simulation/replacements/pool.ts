@@ -1,21 +1,21 @@
 /** Threads of a simulated node: calls run beside its main thread, each thread's one after the other, and take time of their own. */
 
+import { type PackedSidecar, unpackSidecar } from "../../../src/base/crypto/kzg/sidecar.ts";
+import { VerifiedBlobs } from "../../../src/base/crypto/kzg/verified-blobs.ts";
+import { NodeError } from "../../../src/base/errors.ts";
+import { type Handlers, Moved } from "../../../src/base/threads/channel.ts";
+import type * as Replaced from "../../../src/base/threads/pool.ts";
 import {
   type ExecutionRequest,
   type ExecutionThreadData,
   FollowingExecution,
-} from "../../../src/calls/following-execution.ts";
+} from "../../../src/node/calls/following-execution.ts";
 import {
   FollowingSpeculation,
   type SentTransactions,
   type SpeculationThreadData,
-} from "../../../src/calls/following-speculation.ts";
-import { RequestedModules } from "../../../src/compiled-contracts/requested-modules.ts";
-import { type PackedSidecar, unpackSidecar } from "../../../src/crypto/kzg/sidecar.ts";
-import { VerifiedBlobs } from "../../../src/crypto/kzg/verified-blobs.ts";
-import { NodeError } from "../../../src/errors.ts";
-import { type Handlers, Moved } from "../../../src/threads/channel.ts";
-import type * as Replaced from "../../../src/threads/pool.ts";
+} from "../../../src/node/calls/following-speculation.ts";
+import { RequestedModules } from "../../../src/node/compiled-contracts/requested-modules.ts";
 import { chargeTo } from "../kernel/charge.ts";
 import { currentProcess } from "../kernel/current.ts";
 import type { SimulatedProcess } from "../kernel/process.ts";
@@ -46,14 +46,14 @@ type ThreadModule = {
 };
 
 const MODULES: Readonly<Record<string, ThreadModule>> = {
-  "crypto/kzg/verify-sidecar.thread": {
+  "base/crypto/kzg/verify-sidecar.thread": {
     start() {
       const verified = new VerifiedBlobs();
       return { handlers: { faultOf: (packed: PackedSidecar) => verified.faultOf(unpackSidecar(packed)) } };
     },
     msMax: 1,
   },
-  "calls/execute.thread": {
+  "node/calls/execute.thread": {
     start(data) {
       const compiler = new RequestedModules(() => Promise.resolve(undefined));
       const execution = new FollowingExecution(data as ExecutionThreadData, { compiler, collectGarbage() {} });
@@ -65,7 +65,7 @@ const MODULES: Readonly<Record<string, ThreadModule>> = {
     // The processor is there for other threads too.
     msMax: 100,
   },
-  "calls/speculate.thread": {
+  "node/calls/speculate.thread": {
     start(data) {
       const compiler = new RequestedModules(() => Promise.resolve(undefined));
       const speculation = new FollowingSpeculation(data as SpeculationThreadData, compiler);

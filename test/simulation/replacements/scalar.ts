@@ -1,5 +1,5 @@
 /** Scalars of blobs, of which a simulation reads none: values enter no proof. */
-export * from "../../../src/crypto/kzg/scalar.ts";
+export * from "../../../src/base/crypto/kzg/scalar.ts";
 
 export function decodeScalars(): bigint[] {
   return [];

@@ -1,6 +1,6 @@
 /** The native curve, which recovers the sender of a transaction once for all nodes. */
-import type { Secp256k1Backend, SignedDigest } from "../../../src/crypto/secp256k1-backend.ts";
-import { loadNativeBackend as loadOriginal } from "../../../src/crypto/secp256k1-native.ts";
+import type { Secp256k1Backend, SignedDigest } from "../../../src/base/crypto/secp256k1-backend.ts";
+import { loadNativeBackend as loadOriginal } from "../../../src/base/crypto/secp256k1-native.ts";
 import { Memo, textOf } from "./memo.ts";
 
 export function loadNativeBackend(): Secp256k1Backend | undefined {

@@ -1,11 +1,11 @@
-import type { ProviderRequest } from "../../../src/adapters/provider-types.ts";
-import { isIndexDamage, StorePoisonedError } from "../../../src/chain/store/store-errors.ts";
-import { snapshotsPath } from "../../../src/config/home.ts";
+import type { LogData } from "../../../src/base/telemetry/logger.ts";
+import { isIndexDamage, StorePoisonedError } from "../../../src/chain/store-errors.ts";
 import { consensusHashOf } from "../../../src/consensus/consensus-data.ts";
-import type { NodeInProcess } from "../../../src/node/start-node.ts";
+import type { ProviderRequest } from "../../../src/node/adapters/provider-types.ts";
+import { snapshotsPath } from "../../../src/node/config/home.ts";
+import type { NodeInProcess } from "../../../src/node/roles/start-node.ts";
 import type { Readiness } from "../../../src/rpc/ports/node.ts";
-import { LogPoisonedError } from "../../../src/storage/block-log.ts";
-import type { LogData } from "../../../src/telemetry/logger.ts";
+import { LogPoisonedError } from "../../../src/store/storage/block-log.ts";
 import { AbciContract } from "../cometbft/contract/abci-contract.ts";
 import type { HostileKind } from "../cometbft/hostility.ts";
 import { SigningKeys } from "../cometbft/signing-keys.ts";

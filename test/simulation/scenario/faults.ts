@@ -1,4 +1,4 @@
-import { genesisPath } from "../../../src/config/home.ts";
+import { genesisPath } from "../../../src/node/config/home.ts";
 import type { HostileKind } from "../cometbft/hostility.ts";
 import { FORGERY_KINDS } from "../cometbft/state-sync/forged-snapshot.ts";
 import type { FileNode } from "../kernel/disk.ts";

@@ -1,8 +1,8 @@
+import { InvariantError, NodeError } from "../../../src/base/errors.ts";
+import type { LogData, Logger } from "../../../src/base/telemetry/logger.ts";
 import { MERGE_LIMITS } from "../../../src/chain/store/index/index-merge.ts";
-import { loadConfig } from "../../../src/config/load.ts";
-import { InvariantError, NodeError } from "../../../src/errors.ts";
-import { type NodeInProcess, startNode } from "../../../src/node/start-node.ts";
-import type { LogData, Logger } from "../../../src/telemetry/logger.ts";
+import { loadConfig } from "../../../src/node/config/load.ts";
+import { type NodeInProcess, startNode } from "../../../src/node/roles/start-node.ts";
 import { ProcessEndedError, type SimulatedProcess } from "../kernel/process.ts";
 import { HOME } from "./homes.ts";
 import type { NodePlan } from "./plan.ts";

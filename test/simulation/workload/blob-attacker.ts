@@ -1,4 +1,4 @@
-import { bytesToHex } from "../../../src/primitives/hex.ts";
+import { bytesToHex } from "../../../src/base/primitives/hex.ts";
 import type { Ledger } from "../checks/ledger.ts";
 import type { Random } from "../kernel/random.ts";
 import type { Cluster } from "../scenario/cluster.ts";

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { BLOB_LENGTH, blobVersionedHash } from "../../../src/crypto/kzg/blob.ts";
-import type { TransactionFields } from "../../../src/types/transaction/codec.ts";
-import { encodePooledTransaction } from "../../../src/types/transaction/encode.ts";
-import { signTransaction } from "../../../src/types/transaction/sign.ts";
-import type { BlobSidecar } from "../../../src/types/transaction/transaction.ts";
+import { BLOB_LENGTH, blobVersionedHash } from "../../../src/base/crypto/kzg/blob.ts";
+import type { TransactionFields } from "../../../src/base/types/transaction/codec.ts";
+import { encodePooledTransaction } from "../../../src/base/types/transaction/encode.ts";
+import { signTransaction } from "../../../src/base/types/transaction/sign.ts";
+import type { BlobSidecar } from "../../../src/base/types/transaction/transaction.ts";
 import type { Random } from "../kernel/random.ts";
 import { START_OF_TIME } from "../kernel/simulation.ts";
 import { CELLS_PER_BLOB, simulatedProof } from "../replacements/cells.ts";

@@ -1,6 +1,6 @@
-import type { Address } from "../../../src/primitives/address.ts";
-import { bytesToHex, type Hex } from "../../../src/primitives/hex.ts";
-import { keccak256 } from "../../../src/primitives/keccak.ts";
+import type { Address } from "../../../src/base/primitives/address.ts";
+import { bytesToHex, type Hex } from "../../../src/base/primitives/hex.ts";
+import { keccak256 } from "../../../src/base/primitives/keccak.ts";
 import { assemble } from "../../support/assembler.ts";
 
 export type Predeployed = { readonly address: Address; readonly code: Hex };

@@ -1,8 +1,8 @@
-import type { Address } from "../../../src/primitives/address.ts";
-import { bytesToHex } from "../../../src/primitives/hex.ts";
-import type { TransactionFields } from "../../../src/types/transaction/codec.ts";
-import { encodePooledTransaction } from "../../../src/types/transaction/encode.ts";
-import { signTransaction } from "../../../src/types/transaction/sign.ts";
+import type { Address } from "../../../src/base/primitives/address.ts";
+import { bytesToHex } from "../../../src/base/primitives/hex.ts";
+import type { TransactionFields } from "../../../src/base/types/transaction/codec.ts";
+import { encodePooledTransaction } from "../../../src/base/types/transaction/encode.ts";
+import { signTransaction } from "../../../src/base/types/transaction/sign.ts";
 import type { Ledger } from "../checks/ledger.ts";
 import type { Random } from "../kernel/random.ts";
 import type { Cluster, ClusterNode } from "../scenario/cluster.ts";

@@ -1,5 +1,5 @@
-import { addressFromPrivateKey } from "../../../src/crypto/secp256k1.ts";
-import { keccak256 } from "../../../src/primitives/keccak.ts";
+import { addressFromPrivateKey } from "../../../src/base/crypto/secp256k1.ts";
+import { keccak256 } from "../../../src/base/primitives/keccak.ts";
 
 /** Accounts of the users of a simulation, which own something in block 0. */
 export const USERS = Array.from({ length: 12 }, (_, index) => {

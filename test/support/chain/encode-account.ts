@@ -1,7 +1,7 @@
+import { EMPTY_BYTES } from "../../../src/base/primitives/bytes.ts";
 import { writeAccount } from "../../../src/chain/records/changes-record.ts";
-import { EMPTY_BYTES } from "../../../src/primitives/bytes.ts";
-import type { Account } from "../../../src/state/account.ts";
-import { ByteWriter } from "../../../src/storage/byte-io.ts";
+import type { Account } from "../../../src/evm/state/account.ts";
+import { ByteWriter } from "../../../src/store/storage/byte-io.ts";
 
 /** An account as the block log and the index store it; empty for none. */
 export function encodeAccount(account: Account | null): Uint8Array {

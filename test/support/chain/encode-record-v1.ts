@@ -1,10 +1,10 @@
+import type { Address } from "../../../src/base/primitives/address.ts";
+import type { BlockRecord } from "../../../src/chain/block-store.ts";
 import { writeWithdrawals } from "../../../src/chain/records/block-record.ts";
 import { writeChanges } from "../../../src/chain/records/changes-record.ts";
 import { writeHeader } from "../../../src/chain/records/header-record.ts";
 import { writeReceipt } from "../../../src/chain/records/receipt-record.ts";
-import type { BlockRecord } from "../../../src/chain/store/block-store.ts";
-import type { Address } from "../../../src/primitives/address.ts";
-import { ByteWriter } from "../../../src/storage/byte-io.ts";
+import { ByteWriter } from "../../../src/store/storage/byte-io.ts";
 
 /** A record of log format 1, frozen: homes of that time are made with it (store/log/replace-log.ts). */
 export function encodeBlockRecordV1(record: BlockRecord, unchanged: ReadonlySet<Address>): Uint8Array {

@@ -1,9 +1,9 @@
 import { openLogBlockStore } from "../../../src/chain/store/log-block-store.ts";
 import type { LogBlockStoreOptions } from "../../../src/chain/store/store-options.ts";
-import { createStateTrie } from "../../../src/state/state-trie.ts";
-import { createMemoryKv } from "../../../src/storage/memory-kv.ts";
-import { createMemoryLogDirectory } from "../../../src/storage/memory-log-directory.ts";
-import type { TrieNodeReader } from "../../../src/trie/node-store.ts";
+import { createStateTrie } from "../../../src/evm/state/state-trie.ts";
+import { createMemoryKv } from "../../../src/store/storage/memory-kv.ts";
+import { createMemoryLogDirectory } from "../../../src/store/storage/memory-log-directory.ts";
+import type { TrieNodeReader } from "../../../src/store/trie/node-store.ts";
 
 export const createTrie = (nodes: TrieNodeReader) => createStateTrie(nodes, { cacheBytes: 200_000 });
 

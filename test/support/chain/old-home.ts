@@ -1,11 +1,11 @@
 import { join } from "node:path";
+import type { Address } from "../../../src/base/primitives/address.ts";
 import { metaKey, varints, writeApplied } from "../../../src/chain/store/index/block-rows.ts";
 import { IndexFiles } from "../../../src/chain/store/index/index-files.ts";
-import type { Address } from "../../../src/primitives/address.ts";
-import { openBlockLog } from "../../../src/storage/block-log.ts";
-import { openLmdbKv } from "../../../src/storage/lmdb-kv.ts";
-import { openLogDirectory } from "../../../src/storage/log-file.ts";
-import { META } from "../../../src/storage/schema.ts";
+import { openBlockLog } from "../../../src/store/storage/block-log.ts";
+import { openLmdbKv } from "../../../src/store/storage/lmdb-kv.ts";
+import { openLogDirectory } from "../../../src/store/storage/log-file.ts";
+import { META } from "../../../src/store/storage/schema.ts";
 import { encodeBlockRecordV1 } from "./encode-record-v1.ts";
 import { type RandomBlock, RandomChain } from "./random-chain.ts";
 

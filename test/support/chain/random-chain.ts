@@ -1,26 +1,26 @@
-import type { BlockRecord } from "../../../src/chain/store/block-store.ts";
-import type { Address } from "../../../src/primitives/address.ts";
-import { bigintToBytes, EMPTY_BYTES } from "../../../src/primitives/bytes.ts";
-import { type Hash, hashFromBigint, ZERO_HASH } from "../../../src/primitives/hash.ts";
-import { keccak256, keccak256Hash } from "../../../src/primitives/keccak.ts";
-import { type Account, EMPTY_CODE_HASH } from "../../../src/state/account.ts";
-import type { AccountChange } from "../../../src/state/reader.ts";
-import { createStateTrie, type StateTrie } from "../../../src/state/state-trie.ts";
-import type { NodeBatch } from "../../../src/trie/node-batch.ts";
-import { logsBloom, mergeBloom } from "../../../src/types/bloom.ts";
+import type { Address } from "../../../src/base/primitives/address.ts";
+import { bigintToBytes, EMPTY_BYTES } from "../../../src/base/primitives/bytes.ts";
+import { type Hash, hashFromBigint, ZERO_HASH } from "../../../src/base/primitives/hash.ts";
+import { keccak256, keccak256Hash } from "../../../src/base/primitives/keccak.ts";
+import { logsBloom, mergeBloom } from "../../../src/base/types/bloom.ts";
 import {
   EMPTY_REQUESTS_HASH,
   EMPTY_TRIE_ROOT,
   EMPTY_UNCLES_HASH,
   EMPTY_WITHDRAWALS_ROOT,
-} from "../../../src/types/constants.ts";
-import type { Header } from "../../../src/types/header.ts";
-import { headerHash } from "../../../src/types/header-codec.ts";
-import type { Log, Receipt } from "../../../src/types/receipt.ts";
-import { buildTransaction } from "../../../src/types/transaction/encode.ts";
-import type { Transaction } from "../../../src/types/transaction/transaction.ts";
-import { createMemoryState, type MemoryState } from "../state/memory-state.ts";
-import { createMemoryNodes } from "../trie/memory-nodes.ts";
+} from "../../../src/base/types/constants.ts";
+import type { Header } from "../../../src/base/types/header.ts";
+import { headerHash } from "../../../src/base/types/header-codec.ts";
+import type { Log, Receipt } from "../../../src/base/types/receipt.ts";
+import { buildTransaction } from "../../../src/base/types/transaction/encode.ts";
+import type { Transaction } from "../../../src/base/types/transaction/transaction.ts";
+import type { BlockRecord } from "../../../src/chain/block-store.ts";
+import { type Account, EMPTY_CODE_HASH } from "../../../src/evm/state/account.ts";
+import type { AccountChange } from "../../../src/evm/state/reader.ts";
+import { createStateTrie, type StateTrie } from "../../../src/evm/state/state-trie.ts";
+import type { NodeBatch } from "../../../src/store/trie/node-batch.ts";
+import { createMemoryState, type MemoryState } from "../evm/state/memory-state.ts";
+import { createMemoryNodes } from "../store/trie/memory-nodes.ts";
 
 export type RandomBlock = { readonly record: BlockRecord; readonly nodes: NodeBatch };
 

@@ -1,11 +1,11 @@
 import { EventEmitter } from "node:events";
 import { PassThrough } from "node:stream";
-import type { Listener } from "../../../src/adapters/rpc-endpoints.ts";
+import { fatalTimers } from "../../../src/base/telemetry/fatal-timers.ts";
+import type { Timers } from "../../../src/base/telemetry/timers.ts";
 import type { CliContext } from "../../../src/cli/context.ts";
-import { DEV_ACCOUNTS, DEV_WALLET } from "../../../src/keystore/dev-accounts.ts";
-import type { NodeOperations, RunningNode } from "../../../src/node/types.ts";
-import { fatalTimers } from "../../../src/telemetry/fatal-timers.ts";
-import type { Timers } from "../../../src/telemetry/timers.ts";
+import type { Listener } from "../../../src/node/adapters/rpc-endpoints.ts";
+import { DEV_ACCOUNTS, DEV_WALLET } from "../../../src/node/keystore/dev-accounts.ts";
+import type { NodeOperations, RunningNode } from "../../../src/node/roles/types.ts";
 
 /** A world in memory: what was printed, and signals on demand. */
 export function fakeContext(

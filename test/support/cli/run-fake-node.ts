@@ -1,7 +1,7 @@
 /** The command line on a real process with a node that does nothing; with `hang` for its first argument it never stops. */
 
 import { main } from "../../../src/cli/main.ts";
-import type { NodeOperations } from "../../../src/node/types.ts";
+import type { NodeOperations } from "../../../src/node/roles/types.ts";
 import { fakeNode } from "./fake-context.ts";
 
 const [hang] = process.argv.splice(2, 1);

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { compressPublicKey } from "../../../src/base/crypto/compressed-public-key.ts";
+import { publicKeyFromPrivate } from "../../../src/base/crypto/secp256k1.ts";
+import type { Address } from "../../../src/base/primitives/address.ts";
+import { equalBytes } from "../../../src/base/primitives/bytes.ts";
+import type { Hash } from "../../../src/base/primitives/hash.ts";
+import type { Transaction } from "../../../src/base/types/transaction/transaction.ts";
 import type { Application, ChainStart, Proposal } from "../../../src/consensus/application.ts";
 import { decodeProposerData, encodeProposerData } from "../../../src/consensus/consensus-data.ts";
 import { REANNOUNCE_MS } from "../../../src/consensus/gossip-list.ts";
 import type { Vote } from "../../../src/consensus/voting/snapshot.ts";
-import { compressPublicKey } from "../../../src/crypto/compressed-public-key.ts";
-import { publicKeyFromPrivate } from "../../../src/crypto/secp256k1.ts";
-import type { Address } from "../../../src/primitives/address.ts";
-import { equalBytes } from "../../../src/primitives/bytes.ts";
-import type { Hash } from "../../../src/primitives/hash.ts";
-import type { Transaction } from "../../../src/types/transaction/transaction.ts";
 import {
   ACCOUNTS,
   CHAIN_ID,

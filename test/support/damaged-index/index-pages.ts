@@ -8,8 +8,8 @@ import {
   PAGE_KIND,
   PAGE_SIZE,
   TREE_OFFSET,
-} from "../../../src/storage/lmdb-pages.ts";
-import { TABLE } from "../../../src/storage/schema.ts";
+} from "../../../src/store/storage/lmdb-pages.ts";
+import { TABLE } from "../../../src/store/storage/schema.ts";
 
 export const DAMAGES = ["flip", "zero", "hide"] as const;
 /** What becomes of a page: a bit of a row or of a page's number changes, all of it is zero, or a row is not found any more. */

@@ -1,7 +1,7 @@
 import { MessageChannel } from "node:worker_threads";
+import { type Channel, channelOver, type MessageEnd } from "../../../src/base/threads/channel.ts";
 import { PortClient, PortServer, type ServedPorts } from "../../../src/rpc/ports/port-channel.ts";
 import { ChainUnreachableError } from "../../../src/rpc/transport/errors.ts";
-import { type Channel, channelOver, type MessageEnd } from "../../../src/threads/channel.ts";
 
 /** `served` from the other side of a `MessageChannel`. */
 export function connectPorts(

@@ -1,7 +1,7 @@
+import type { ExecutedBlock } from "../../../src/base/types/block.ts";
 import type { BlockReads, ChainEvents, ChainListener, PendingTransaction } from "../../../src/rpc/ports/chain-view.ts";
 import { type JsonText, jsonString } from "../../../src/rpc/transport/codec.ts";
 import { type Connection, RequestContext } from "../../../src/rpc/transport/dispatch/context.ts";
-import type { ExecutedBlock } from "../../../src/types/block.ts";
 
 /** Events that a test emits; each promise resolves once every listener was called, wherever it is. */
 export type TestEmitter = {

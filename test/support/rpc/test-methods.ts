@@ -1,5 +1,5 @@
-import { InvariantError } from "../../../src/errors.ts";
-import { ZERO_ADDRESS } from "../../../src/primitives/address.ts";
+import { InvariantError } from "../../../src/base/errors.ts";
+import { ZERO_ADDRESS } from "../../../src/base/primitives/address.ts";
 import type { NodeInfo } from "../../../src/rpc/ports/node.ts";
 import { json, quantity, rawAsciiJson, rawJson, string } from "../../../src/rpc/transport/codec.ts";
 import { createRegistry, defineMethod } from "../../../src/rpc/transport/dispatch/method.ts";

@@ -1,4 +1,5 @@
-import type { LesPort } from "../../../src/les/port.ts";
+import type { LesPort } from "../../../src/heritage/les/port.ts";
+import type { ShhPort } from "../../../src/heritage/shh/port.ts";
 import type { ChainView } from "../../../src/rpc/ports/chain-view.ts";
 import type { ContractsPort } from "../../../src/rpc/ports/contracts.ts";
 import type { DevPort } from "../../../src/rpc/ports/dev.ts";
@@ -8,7 +9,6 @@ import type { KeysPort } from "../../../src/rpc/ports/keys.ts";
 import type { NodePort } from "../../../src/rpc/ports/node.ts";
 import type { RuntimePort } from "../../../src/rpc/ports/runtime.ts";
 import type { ToolsPort } from "../../../src/rpc/ports/tools.ts";
-import type { ShhPort } from "../../../src/shh/port.ts";
 
 /** The ports of test modules. */
 export type TestPorts = {

@@ -1,9 +1,9 @@
-import { invariant } from "../../../errors.ts";
-import type { LogFollower } from "../../../storage/log-follower.ts";
+import { invariant } from "../../../base/errors.ts";
+import type { LogFollower } from "../../../store/storage/log-follower.ts";
 import type { BlockLogs } from "../../logs/block-logs.ts";
 import type { LogIndex } from "../../logs/log-index.ts";
 import { decodeChangeRows, decodePrefix } from "../../records/block-record.ts";
-import { BlockPrunedError } from "../store-errors.ts";
+import { BlockPrunedError } from "../../store-errors.ts";
 import { StoreView, type StoreViewModules } from "../store-view.ts";
 import type { HeadPosition, HeadSource } from "./published-head.ts";
 import type { UnwrittenBlocks } from "./unwritten-blocks.ts";

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
-import { invariant } from "../../../errors.ts";
+import { invariant } from "../../../base/errors.ts";
 
 /** A store that other threads of this process, or other processes, can follow. Plain data. */
 export type FollowedStore = {

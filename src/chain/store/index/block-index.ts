@@ -1,13 +1,20 @@
-import { type Address, addressFromBytes } from "../../../primitives/address.ts";
-import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
-import { type Hash, hashFromBytes } from "../../../primitives/hash.ts";
-import { bytesToHex } from "../../../primitives/hex.ts";
-import { type Kv, KvMissingRowError, type KvWriter, type MissingRow } from "../../../storage/kv.ts";
-import { LogCorruptionError, LogReader } from "../../../storage/log-reader.ts";
-import { assertKnownFormat, INDEX_FORMAT, INDEX_FORMAT_MIN, META, TABLE, tableKey } from "../../../storage/schema.ts";
-import { VersionedTable } from "../../../storage/versioned-table.ts";
-import type { NodeBatch } from "../../../trie/node-batch.ts";
-import type { TrieNodeReader } from "../../../trie/node-store.ts";
+import { type Address, addressFromBytes } from "../../../base/primitives/address.ts";
+import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
+import { type Hash, hashFromBytes } from "../../../base/primitives/hash.ts";
+import { bytesToHex } from "../../../base/primitives/hex.ts";
+import { type Kv, KvMissingRowError, type KvWriter, type MissingRow } from "../../../store/storage/kv.ts";
+import { LogCorruptionError, LogReader } from "../../../store/storage/log-reader.ts";
+import {
+  assertKnownFormat,
+  INDEX_FORMAT,
+  INDEX_FORMAT_MIN,
+  META,
+  TABLE,
+  tableKey,
+} from "../../../store/storage/schema.ts";
+import { VersionedTable } from "../../../store/storage/versioned-table.ts";
+import type { NodeBatch } from "../../../store/trie/node-batch.ts";
+import type { TrieNodeReader } from "../../../store/trie/node-store.ts";
 import { LogIndex } from "../../logs/log-index.ts";
 import {
   ACCOUNT_ENTRY_BYTES_MAX,
@@ -19,10 +26,10 @@ import {
 } from "../../records/changes-record.ts";
 import type { GenesisRecord, IndexedBlock } from "../../records/indexed-block.ts";
 import type { StateEntries } from "../../records/state-entries.ts";
+import { IndexMismatchError } from "../../store-errors.ts";
 import { HistoricNodes } from "../nodes/historic-nodes.ts";
 import { NodeHistory } from "../nodes/node-history.ts";
 import { TrieNodeTable } from "../nodes/trie-node-table.ts";
-import { type PrunedRanges, readPrunedRanges } from "../retention/pruned-range.ts";
 import {
   addressesFrom,
   addressWithHash,
@@ -34,7 +41,6 @@ import {
   writeHashedSlot,
 } from "../state/hashed-keys.ts";
 import { RecentCodes } from "../state/state-caches.ts";
-import { IndexMismatchError } from "../store-errors.ts";
 import {
   type Applied,
   BlockRows,
@@ -47,6 +53,7 @@ import {
 } from "./block-rows.ts";
 import { IndexMerge, MERGE_LIMITS, type MergedTables, type MergeLimits, UndoMarks } from "./index-merge.ts";
 import { loadGenesisState } from "./load-genesis.ts";
+import { type PrunedRanges, readPrunedRanges } from "./pruned-range.ts";
 import { rollBackIndex } from "./roll-back-index.ts";
 
 export type BlockIndexOptions = {

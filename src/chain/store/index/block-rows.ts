@@ -1,8 +1,8 @@
-import { type Hash, hashToBytes } from "../../../primitives/hash.ts";
-import { ByteReader, ByteWriter } from "../../../storage/byte-io.ts";
-import type { Kv, KvReader, KvWriter, MissingRow } from "../../../storage/kv.ts";
-import { byPrefix, keyPrefix } from "../../../storage/row-order.ts";
-import { INDEX_FORMAT, META, numberFromKey, numberKey, TABLE, tableKey } from "../../../storage/schema.ts";
+import { type Hash, hashToBytes } from "../../../base/primitives/hash.ts";
+import { ByteReader, ByteWriter } from "../../../store/storage/byte-io.ts";
+import type { Kv, KvReader, KvWriter, MissingRow } from "../../../store/storage/kv.ts";
+import { byPrefix, keyPrefix } from "../../../store/storage/row-order.ts";
+import { INDEX_FORMAT, META, numberFromKey, numberKey, TABLE, tableKey } from "../../../store/storage/schema.ts";
 import type { IndexedParts } from "../../records/indexed-block.ts";
 
 /** What the rows of blocks would say that are not written yet. */

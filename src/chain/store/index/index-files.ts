@@ -12,14 +12,14 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { NodeError } from "../../../errors.ts";
-import { ifPresent } from "../../../storage/if-present.ts";
-import type { Kv } from "../../../storage/kv.ts";
-import { findLmdbFault } from "../../../storage/lmdb-check.ts";
-import { openLmdbKv } from "../../../storage/lmdb-kv.ts";
-import { bootId, lockFile } from "../../../storage/lock.ts";
-import { syncDirectory } from "../../../storage/make-folder.ts";
-import { replaceFile } from "../../../storage/replace-file.ts";
+import { NodeError } from "../../../base/errors.ts";
+import { ifPresent } from "../../../store/storage/if-present.ts";
+import type { Kv } from "../../../store/storage/kv.ts";
+import { findLmdbFault } from "../../../store/storage/lmdb-check.ts";
+import { openLmdbKv } from "../../../store/storage/lmdb-kv.ts";
+import { bootId, lockFile } from "../../../store/storage/lock.ts";
+import { syncDirectory } from "../../../store/storage/make-folder.ts";
+import { replaceFile } from "../../../store/storage/replace-file.ts";
 
 export const INDEX_FOLDER = "index";
 const DATA_FILE = "data.mdb";

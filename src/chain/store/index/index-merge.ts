@@ -1,6 +1,6 @@
-import type { Kv, KvUndo, KvWriter } from "../../../storage/kv.ts";
-import { META } from "../../../storage/schema.ts";
-import type { VersionedTable } from "../../../storage/versioned-table.ts";
+import type { Kv, KvUndo, KvWriter } from "../../../store/storage/kv.ts";
+import { META } from "../../../store/storage/schema.ts";
+import type { VersionedTable } from "../../../store/storage/versioned-table.ts";
 import { LOG_MERGE_LIMITS, type LogIndex, type LogMergeLimits } from "../../logs/log-index.ts";
 import type { NodeHistory } from "../nodes/node-history.ts";
 import type { TrieNodeTable } from "../nodes/trie-node-table.ts";

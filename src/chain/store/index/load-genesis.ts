@@ -1,5 +1,5 @@
-import type { Kv, KvLoad, SortedRows } from "../../../storage/kv.ts";
-import { byKey } from "../../../storage/row-order.ts";
+import type { Kv, KvLoad, SortedRows } from "../../../store/storage/kv.ts";
+import { byKey } from "../../../store/storage/row-order.ts";
 import type { StateEntries } from "../../records/state-entries.ts";
 import { buildStateTrie, stateKeys } from "../nodes/build-state-trie.ts";
 import { type RecordPlace, writeCodes, writeEarlyVersions, writeStateRows, writeTrieRows } from "./genesis-rows.ts";

@@ -1,8 +1,8 @@
-import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
-import { bytesToHex } from "../../../primitives/hex.ts";
-import { keccak256 } from "../../../primitives/keccak.ts";
-import type { Kv, KvWriter } from "../../../storage/kv.ts";
-import type { NodeBatch } from "../../../trie/node-batch.ts";
+import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
+import { bytesToHex } from "../../../base/primitives/hex.ts";
+import { keccak256 } from "../../../base/primitives/keccak.ts";
+import type { Kv, KvWriter } from "../../../store/storage/kv.ts";
+import type { NodeBatch } from "../../../store/trie/node-batch.ts";
 import type { ChangeRow } from "../../records/changes-record.ts";
 import type { IndexedBlock } from "../../records/indexed-block.ts";
 import type { NodeHistory } from "../nodes/node-history.ts";

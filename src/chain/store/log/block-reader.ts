@@ -1,15 +1,17 @@
-import type { Address } from "../../../primitives/address.ts";
-import type { Hash } from "../../../primitives/hash.ts";
-import type { StateChanges } from "../../../state/reader.ts";
-import { MalformedBytesError } from "../../../storage/byte-io.ts";
-import { LogCorruptionError, LogReader } from "../../../storage/log-reader.ts";
-import { allAtOnce, inSlices, type Steps } from "../../../threads/in-slices.ts";
-import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
-import type { SharedSlices } from "../../../threads/shared-slices.ts";
-import type { Block, ExecutedBlock } from "../../../types/block.ts";
-import type { Header } from "../../../types/header.ts";
-import type { Receipt } from "../../../types/receipt.ts";
-import { type AddressParts, addressPartsOf } from "../../addresses/block-addresses.ts";
+import type { Address } from "../../../base/primitives/address.ts";
+import type { Hash } from "../../../base/primitives/hash.ts";
+import { allAtOnce, inSlices, type Steps } from "../../../base/threads/in-slices.ts";
+import { andThen, type MaybePromise } from "../../../base/threads/maybe-promise.ts";
+import type { SharedSlices } from "../../../base/threads/shared-slices.ts";
+import type { Block, ExecutedBlock } from "../../../base/types/block.ts";
+import type { Header } from "../../../base/types/header.ts";
+import type { Receipt } from "../../../base/types/receipt.ts";
+import type { StateChanges } from "../../../evm/state/reader.ts";
+import { MalformedBytesError } from "../../../store/storage/byte-io.ts";
+import { LogCorruptionError, LogReader } from "../../../store/storage/log-reader.ts";
+import type { GasPayment, RecordItem } from "../../block-store.ts";
+import { type BlockRecord, gasPaymentsOf, type IncludedTransaction, includedTransaction } from "../../block-store.ts";
+import { type AddressParts, addressPartsOf } from "../../records/block-addresses.ts";
 import {
   decodeAddressParts,
   decodeChangedAddresses,
@@ -23,8 +25,6 @@ import {
   PREFIX_LENGTH,
   type RecordPrefix,
 } from "../../records/block-record.ts";
-import type { GasPayment, RecordItem } from "../../records/receipt-record.ts";
-import { type BlockRecord, gasPaymentsOf, type IncludedTransaction, includedTransaction } from "../block-store.ts";
 
 /** Hashes that are cached: BLOCKHASH reaches so far back. And headers, of some 1.5 KB: indexers call on the same old state again and again. */
 const CACHED_MAX = 256;

@@ -1,12 +1,12 @@
-import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
-import { hashToBytes } from "../../../primitives/hash.ts";
-import { keccak256Message, keccakMessage } from "../../../primitives/keccak.ts";
-import { EMPTY_CODE_HASH } from "../../../state/account.ts";
-import { byKey } from "../../../storage/row-order.ts";
-import { EMPTY_TRIE_ROOT_BYTES } from "../../../trie/empty-root.ts";
-import { HASH_ONLY } from "../../../trie/ordered-trie-root.ts";
-import type { NodeSink } from "../../../trie/subtrie.ts";
-import { TRIE_KEY_LENGTH, TrieBuilder } from "../../../trie/trie-builder.ts";
+import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
+import { hashToBytes } from "../../../base/primitives/hash.ts";
+import { keccak256Message, keccakMessage } from "../../../base/primitives/keccak.ts";
+import { EMPTY_CODE_HASH } from "../../../evm/state/account.ts";
+import { byKey } from "../../../store/storage/row-order.ts";
+import { EMPTY_TRIE_ROOT_BYTES } from "../../../store/trie/empty-root.ts";
+import { HASH_ONLY } from "../../../store/trie/ordered-trie-root.ts";
+import type { NodeSink } from "../../../store/trie/subtrie.ts";
+import { TRIE_KEY_LENGTH, TrieBuilder } from "../../../store/trie/trie-builder.ts";
 import type { StateEntries } from "../../records/state-entries.ts";
 
 const EMPTY_CODE_HASH_BYTES = hashToBytes(EMPTY_CODE_HASH);

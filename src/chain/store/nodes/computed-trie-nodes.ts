@@ -1,16 +1,16 @@
-import { invariant } from "../../../errors.ts";
-import type { Hash } from "../../../primitives/hash.ts";
-import type { StateChanges, StateReader } from "../../../state/reader.ts";
-import { reverseChanges } from "../../../state/state-changes.ts";
-import type { StateTrie, StateTrieOptions } from "../../../state/state-trie.ts";
-import type { NodeBatch } from "../../../trie/node-batch.ts";
-import { NODE_CACHE_BYTES_MIN } from "../../../trie/node-cache.ts";
-import type { TrieNodeReader } from "../../../trie/node-store.ts";
-import type { Block } from "../../../types/block.ts";
-import { EMPTY_TRIE_ROOT } from "../../../types/constants.ts";
-import type { BlockRecord } from "../block-store.ts";
+import { invariant } from "../../../base/errors.ts";
+import type { Hash } from "../../../base/primitives/hash.ts";
+import type { Block } from "../../../base/types/block.ts";
+import { EMPTY_TRIE_ROOT } from "../../../base/types/constants.ts";
+import type { StateChanges, StateReader } from "../../../evm/state/reader.ts";
+import { reverseChanges } from "../../../evm/state/state-changes.ts";
+import type { StateTrie, StateTrieOptions } from "../../../evm/state/state-trie.ts";
+import type { NodeBatch } from "../../../store/trie/node-batch.ts";
+import { NODE_CACHE_BYTES_MIN } from "../../../store/trie/node-cache.ts";
+import type { TrieNodeReader } from "../../../store/trie/node-store.ts";
+import type { BlockRecord } from "../../block-store.ts";
+import { StateRootMismatchError } from "../../store-errors.ts";
 import { rootOf, type StatelessBlocks } from "../stateless-blocks.ts";
-import { StateRootMismatchError } from "../store-errors.ts";
 
 /** The trie that computes nodes again, over those that are there. */
 export type CreateTrie = (nodes: TrieNodeReader, options?: StateTrieOptions) => Pick<StateTrie, "update">;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../../../test/support/fast-check.ts";
-import { bytesToHex } from "../../../primitives/hex.ts";
-import { keccak256 } from "../../../primitives/keccak.ts";
-import { NodeBatch } from "../../../trie/node-batch.ts";
+import { bytesToHex } from "../../../base/primitives/hex.ts";
+import { keccak256 } from "../../../base/primitives/keccak.ts";
+import { NodeBatch } from "../../../store/trie/node-batch.ts";
 import { NewestNodes } from "./newest-nodes.ts";
 import { PendingNodes, type WaitingNodes } from "./pending-nodes.ts";
 

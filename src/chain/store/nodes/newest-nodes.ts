@@ -1,8 +1,8 @@
-import { invariant } from "../../../errors.ts";
-import { copyShared } from "../../../primitives/slab.ts";
-import { byPrefix } from "../../../storage/row-order.ts";
-import { HASH_LENGTH } from "../../../trie/node.ts";
-import { type NodeBatch, placeWord } from "../../../trie/node-batch.ts";
+import { invariant } from "../../../base/errors.ts";
+import { copyShared } from "../../../base/primitives/slab.ts";
+import { byPrefix } from "../../../store/storage/row-order.ts";
+import { HASH_LENGTH } from "../../../store/trie/node.ts";
+import { type NodeBatch, placeWord } from "../../../store/trie/node-batch.ts";
 import type { WaitingNode, WaitingNodes } from "./pending-nodes.ts";
 
 const TABLE_MIN = 1_024;

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { RandomChain } from "../../../../test/support/chain/random-chain.ts";
-import { bytesToHex } from "../../../primitives/hex.ts";
-import { garbageCollector } from "../../../profiling/garbage-collection.ts";
-import type { Kv } from "../../../storage/kv.ts";
-import { createMemoryKv } from "../../../storage/memory-kv.ts";
-import { NodeBatch } from "../../../trie/node-batch.ts";
+import { bytesToHex } from "../../../base/primitives/hex.ts";
+import { garbageCollector } from "../../../node/profiling/garbage-collection.ts";
+import type { Kv } from "../../../store/storage/kv.ts";
+import { createMemoryKv } from "../../../store/storage/memory-kv.ts";
+import { NodeBatch } from "../../../store/trie/node-batch.ts";
 import { NodeHistory } from "./node-history.ts";
 import { TrieNodeTable } from "./trie-node-table.ts";
 

@@ -1,13 +1,13 @@
-import { concatBytes, EMPTY_BYTES, equalBytes, latin1FromBytes } from "../../../primitives/bytes.ts";
-import { keccak256 } from "../../../primitives/keccak.ts";
-import { copyShared } from "../../../primitives/slab.ts";
-import { Views } from "../../../primitives/views.ts";
-import type { Kv, KvWriter } from "../../../storage/kv.ts";
-import { numberKey, TABLE, tableKey } from "../../../storage/schema.ts";
-import { EMPTY_TRIE_ROOT_BYTES } from "../../../trie/empty-root.ts";
-import { childReference, decodeNode, HASH_LENGTH } from "../../../trie/node.ts";
-import type { NodeBatch } from "../../../trie/node-batch.ts";
-import type { TrieNodeReader } from "../../../trie/node-store.ts";
+import { concatBytes, EMPTY_BYTES, equalBytes, latin1FromBytes } from "../../../base/primitives/bytes.ts";
+import { keccak256 } from "../../../base/primitives/keccak.ts";
+import { copyShared } from "../../../base/primitives/slab.ts";
+import { Views } from "../../../base/primitives/views.ts";
+import type { Kv, KvWriter } from "../../../store/storage/kv.ts";
+import { numberKey, TABLE, tableKey } from "../../../store/storage/schema.ts";
+import { EMPTY_TRIE_ROOT_BYTES } from "../../../store/trie/empty-root.ts";
+import { childReference, decodeNode, HASH_LENGTH } from "../../../store/trie/node.ts";
+import type { NodeBatch } from "../../../store/trie/node-batch.ts";
+import type { TrieNodeReader } from "../../../store/trie/node-store.ts";
 import { CHILDREN, NodeVersions, wholeVersion } from "./node-version.ts";
 
 /**

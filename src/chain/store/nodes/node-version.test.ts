@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../../../test/support/fast-check.ts";
-import { encodeRlp } from "../../../primitives/rlp.ts";
+import { encodeRlp } from "../../../base/primitives/rlp.ts";
 import { NodeVersions, wholeVersion } from "./node-version.ts";
 
 /** Nothing, a hash, or a node that is so short that it is in its parent. */

@@ -1,4 +1,4 @@
-import { BRANCH_ITEMS, readItems, referenceStart } from "../../../trie/node.ts";
+import { BRANCH_ITEMS, readItems, referenceStart } from "../../../store/trie/node.ts";
 
 /** Of a branch. */
 export const CHILDREN = BRANCH_ITEMS - 1;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../../../test/support/fast-check.ts";
-import { bytesToHex } from "../../../primitives/hex.ts";
-import { keccak256 } from "../../../primitives/keccak.ts";
-import { NodeBatch } from "../../../trie/node-batch.ts";
+import { bytesToHex } from "../../../base/primitives/hex.ts";
+import { keccak256 } from "../../../base/primitives/keccak.ts";
+import { NodeBatch } from "../../../store/trie/node-batch.ts";
 import { PendingNodes } from "./pending-nodes.ts";
 
 /** What becomes of the place number `place` of a trie: another node, or none. */

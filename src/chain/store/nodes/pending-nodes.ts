@@ -1,5 +1,5 @@
-import { byPrefix } from "../../../storage/row-order.ts";
-import { NodeBatch } from "../../../trie/node-batch.ts";
+import { byPrefix } from "../../../store/storage/row-order.ts";
+import { NodeBatch } from "../../../store/trie/node-batch.ts";
 
 const TABLE_MIN = 1_024;
 

@@ -1,10 +1,10 @@
-import { invariant } from "../../../errors.ts";
-import { allocateShared, copyShared } from "../../../primitives/slab.ts";
-import { Views } from "../../../primitives/views.ts";
-import type { Kv, KvWriter } from "../../../storage/kv.ts";
-import { numberFromKey, numberKey, TABLE } from "../../../storage/schema.ts";
-import type { NodeBatch } from "../../../trie/node-batch.ts";
-import type { TrieNodeReader } from "../../../trie/node-store.ts";
+import { invariant } from "../../../base/errors.ts";
+import { allocateShared, copyShared } from "../../../base/primitives/slab.ts";
+import { Views } from "../../../base/primitives/views.ts";
+import type { Kv, KvWriter } from "../../../store/storage/kv.ts";
+import { numberFromKey, numberKey, TABLE } from "../../../store/storage/schema.ts";
+import type { NodeBatch } from "../../../store/trie/node-batch.ts";
+import type { TrieNodeReader } from "../../../store/trie/node-store.ts";
 import { NewestNodes } from "./newest-nodes.ts";
 import { PendingNodes, type WaitingNode, type WaitingNodes } from "./pending-nodes.ts";
 

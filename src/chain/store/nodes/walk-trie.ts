@@ -1,9 +1,9 @@
-import { EMPTY_BYTES, equalBytes } from "../../../primitives/bytes.ts";
-import { storageRootOf } from "../../../state/trie-account.ts";
-import { EMPTY_TRIE_ROOT_BYTES } from "../../../trie/empty-root.ts";
-import { packNibbles } from "../../../trie/nibbles.ts";
-import { childReference, decodeNode, HASH_LENGTH } from "../../../trie/node.ts";
-import { MissingTrieNodeError, type TrieNodeReader } from "../../../trie/node-store.ts";
+import { EMPTY_BYTES, equalBytes } from "../../../base/primitives/bytes.ts";
+import { storageRootOf } from "../../../evm/state/trie-account.ts";
+import { EMPTY_TRIE_ROOT_BYTES } from "../../../store/trie/empty-root.ts";
+import { packNibbles } from "../../../store/trie/nibbles.ts";
+import { childReference, decodeNode, HASH_LENGTH } from "../../../store/trie/node.ts";
+import { MissingTrieNodeError, type TrieNodeReader } from "../../../store/trie/node-store.ts";
 
 /** @property path nibbles of the key */
 export type TrieLeaf = { readonly path: Uint8Array; readonly value: Uint8Array };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
-import { keccak256 } from "../../../primitives/keccak.ts";
+import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
+import { keccak256 } from "../../../base/primitives/keccak.ts";
 import { historyPaths } from "../nodes/node-history.ts";
 import { HistoryPlaces } from "./prune-batches.ts";
 

@@ -1,15 +1,15 @@
-import { EMPTY_BYTES, equalBytes } from "../../../primitives/bytes.ts";
-import { hashToBytes } from "../../../primitives/hash.ts";
-import { keccak256 } from "../../../primitives/keccak.ts";
-import type { KvWriter } from "../../../storage/kv.ts";
-import { inRowOrder } from "../../../storage/row-order.ts";
+import { EMPTY_BYTES, equalBytes } from "../../../base/primitives/bytes.ts";
+import { hashToBytes } from "../../../base/primitives/hash.ts";
+import { keccak256 } from "../../../base/primitives/keccak.ts";
+import type { KvWriter } from "../../../store/storage/kv.ts";
+import { inRowOrder } from "../../../store/storage/row-order.ts";
 import type { AddressIndex } from "../../addresses/address-index.ts";
 import { decodeAddressParts, decodeChangedKeys } from "../../records/block-record.ts";
 import { readHashesAndLogs } from "../../records/indexed-block.ts";
 import type { BlockIndex } from "../index/block-index.ts";
+import type { PrunedKind } from "../index/pruned-range.ts";
 import type { BlockReader } from "../log/block-reader.ts";
 import { HISTORY_DEPTH, historyPaths } from "../nodes/node-history.ts";
-import type { PrunedKind } from "./pruned-range.ts";
 
 const ADDRESS_LENGTH = 20;
 

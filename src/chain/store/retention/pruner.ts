@@ -1,8 +1,8 @@
-import type { Kv } from "../../../storage/kv.ts";
-import type { LogReader } from "../../../storage/log-reader.ts";
+import type { Kv } from "../../../store/storage/kv.ts";
+import type { LogReader } from "../../../store/storage/log-reader.ts";
+import type { PrunedKind } from "../index/pruned-range.ts";
 import { SlicePace } from "../slice-pace.ts";
 import { NO_ROWS, PRUNE_BATCHES, type PruneModules, type PruneStep, withoutRows } from "./prune-batches.ts";
-import type { PrunedKind } from "./pruned-range.ts";
 
 /** How many of the newest blocks are retained of each kind; undefined: all. */
 export type Retention = {

@@ -4,11 +4,15 @@ import { ArchiveModel } from "../../../../test/support/chain/archive-model.ts";
 import { createMemoryDisk, createTrie } from "../../../../test/support/chain/memory-disk.ts";
 import { RandomChain } from "../../../../test/support/chain/random-chain.ts";
 import fc from "../../../../test/support/fast-check.ts";
-import { type CommitFailure, FailingKv, InjectedCommitError } from "../../../../test/support/storage/failing-kv.ts";
-import { parseGenesis } from "../../../params/genesis.ts";
-import { createMemoryKv } from "../../../storage/memory-kv.ts";
-import { TABLE, tableKey } from "../../../storage/schema.ts";
-import { EMPTY_TRIE_ROOT } from "../../../types/constants.ts";
+import {
+  type CommitFailure,
+  FailingKv,
+  InjectedCommitError,
+} from "../../../../test/support/store/storage/failing-kv.ts";
+import { parseGenesis } from "../../../base/params/genesis.ts";
+import { EMPTY_TRIE_ROOT } from "../../../base/types/constants.ts";
+import { createMemoryKv } from "../../../store/storage/memory-kv.ts";
+import { TABLE, tableKey } from "../../../store/storage/schema.ts";
 import { genesisRecord } from "../../genesis-block.ts";
 import type { LogBlockStore } from "../log-block-store.ts";
 import { writeHashedAddress } from "../state/hashed-keys.ts";

@@ -1,12 +1,13 @@
 import { randomInt } from "node:crypto";
-import type { Address } from "../../../primitives/address.ts";
-import type { Hash } from "../../../primitives/hash.ts";
-import { EMPTY_CODE_HASH } from "../../../state/account.ts";
-import type { AccountChange, StateChanges } from "../../../state/reader.ts";
-import { ByteReader, ByteWriter } from "../../../storage/byte-io.ts";
-import type { Kv } from "../../../storage/kv.ts";
-import type { LogDirectory, LogFile } from "../../../storage/log-file.ts";
-import { LogCorruptionError, type LogReader } from "../../../storage/log-reader.ts";
+import type { Address } from "../../../base/primitives/address.ts";
+import type { Hash } from "../../../base/primitives/hash.ts";
+import { EMPTY_TRIE_ROOT } from "../../../base/types/constants.ts";
+import { EMPTY_CODE_HASH } from "../../../evm/state/account.ts";
+import type { AccountChange, StateChanges } from "../../../evm/state/reader.ts";
+import { ByteReader, ByteWriter } from "../../../store/storage/byte-io.ts";
+import type { Kv } from "../../../store/storage/kv.ts";
+import type { LogDirectory, LogFile } from "../../../store/storage/log-file.ts";
+import { LogCorruptionError, type LogReader } from "../../../store/storage/log-reader.ts";
 import {
   encodeRecord,
   encodeSegmentHeader,
@@ -15,9 +16,8 @@ import {
   readSegmentHeader,
   SEGMENT_HEADER_LENGTH,
   scanRecords,
-} from "../../../storage/log-segment.ts";
-import { LOG_FORMAT } from "../../../storage/schema.ts";
-import { EMPTY_TRIE_ROOT } from "../../../types/constants.ts";
+} from "../../../store/storage/log-segment.ts";
+import { LOG_FORMAT } from "../../../store/storage/schema.ts";
 import { decodeBlockRecord } from "../../records/block-record.ts";
 import { readChangeRows, readChanges, writeChanges } from "../../records/changes-record.ts";
 import { assertRecordKind, RECORD_KIND } from "../../records/header-record.ts";

@@ -1,17 +1,17 @@
-import { type Address, addressFromBytes } from "../../../primitives/address.ts";
-import { bytesToBigint, concatBytes, equalBytes } from "../../../primitives/bytes.ts";
-import { type Hash, hashFromBytes, hashToBytes } from "../../../primitives/hash.ts";
-import { keccak256 } from "../../../primitives/keccak.ts";
-import type { Account } from "../../../state/account.ts";
-import { encodeSlotValue, encodeTrieAccount } from "../../../state/trie-account.ts";
-import type { KvReader } from "../../../storage/kv.ts";
-import type { VersionedTable } from "../../../storage/versioned-table.ts";
-import { EMPTY_TRIE_ROOT_BYTES } from "../../../trie/empty-root.ts";
-import { HASH_ONLY } from "../../../trie/ordered-trie-root.ts";
-import { TrieBuilder } from "../../../trie/trie-builder.ts";
+import { type Address, addressFromBytes } from "../../../base/primitives/address.ts";
+import { bytesToBigint, concatBytes, equalBytes } from "../../../base/primitives/bytes.ts";
+import { type Hash, hashFromBytes, hashToBytes } from "../../../base/primitives/hash.ts";
+import { keccak256 } from "../../../base/primitives/keccak.ts";
+import type { Account } from "../../../evm/state/account.ts";
+import { encodeSlotValue, encodeTrieAccount } from "../../../evm/state/trie-account.ts";
+import type { KvReader } from "../../../store/storage/kv.ts";
+import type { VersionedTable } from "../../../store/storage/versioned-table.ts";
+import { EMPTY_TRIE_ROOT_BYTES } from "../../../store/trie/empty-root.ts";
+import { HASH_ONLY } from "../../../store/trie/ordered-trie-root.ts";
+import { TrieBuilder } from "../../../store/trie/trie-builder.ts";
 import { decodeAccount } from "../../records/changes-record.ts";
+import { StateRootMismatchError } from "../../store-errors.ts";
 import { addressesFrom, addressesWithSlots, slotsFrom } from "../state/hashed-keys.ts";
-import { StateRootMismatchError } from "../store-errors.ts";
 
 /** Slots looked at for one piece: a millisecond of work. */
 const SLOTS_MAX = 200;

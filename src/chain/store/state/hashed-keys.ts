@@ -1,6 +1,6 @@
-import { keccak256 } from "../../../primitives/keccak.ts";
-import { type KvReader, type KvWriter, prefixRange } from "../../../storage/kv.ts";
-import { TABLE, tableKey } from "../../../storage/schema.ts";
+import { keccak256 } from "../../../base/primitives/keccak.ts";
+import { type KvReader, type KvWriter, prefixRange } from "../../../store/storage/kv.ts";
+import { TABLE, tableKey } from "../../../store/storage/schema.ts";
 
 /** So much of a hash orders the rows; what it is the hash of follows. */
 export const HASH_PART = 8;

@@ -1,5 +1,5 @@
-import { invariant } from "../../../errors.ts";
-import { keyHash } from "../../../primitives/key-hash.ts";
+import { invariant } from "../../../base/errors.ts";
+import { keyHash } from "../../../base/primitives/key-hash.ts";
 
 /** Lines that a key can be in. */
 const WAYS = 4;

@@ -1,9 +1,9 @@
-import { type Address, addressToBytes } from "../../../primitives/address.ts";
-import { bytesToBigint } from "../../../primitives/bytes.ts";
-import { type Hash, hashToBytes } from "../../../primitives/hash.ts";
-import type { Account } from "../../../state/account.ts";
-import type { StateChanges } from "../../../state/reader.ts";
-import type { VersionedTable } from "../../../storage/versioned-table.ts";
+import { type Address, addressToBytes } from "../../../base/primitives/address.ts";
+import { bytesToBigint } from "../../../base/primitives/bytes.ts";
+import { type Hash, hashToBytes } from "../../../base/primitives/hash.ts";
+import type { Account } from "../../../evm/state/account.ts";
+import type { StateChanges } from "../../../evm/state/reader.ts";
+import type { VersionedTable } from "../../../store/storage/versioned-table.ts";
 import { type ChangeRows, decodeAccount, slotKey } from "../../records/changes-record.ts";
 import { type LatestState, LatestValues } from "./latest-values.ts";
 

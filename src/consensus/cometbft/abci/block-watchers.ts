@@ -1,6 +1,6 @@
-import type { Address } from "../../../primitives/address.ts";
-import type { Logger } from "../../../telemetry/logger.ts";
-import type { Counter, Metrics } from "../../../telemetry/metrics.ts";
+import type { Address } from "../../../base/primitives/address.ts";
+import type { Logger } from "../../../base/telemetry/logger.ts";
+import type { Counter, Metrics } from "../../../base/telemetry/metrics.ts";
 import type { BlockInput } from "../../application.ts";
 
 /** CometBFT rejects blocks from a clock that is 60 s off; networks keep theirs within milliseconds. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Logger } from "../../../telemetry/logger.ts";
-import { SILENT_LOGGER } from "../../../telemetry/logger.ts";
-import { createMetrics } from "../../../telemetry/metrics.ts";
+import type { Logger } from "../../../base/telemetry/logger.ts";
+import { SILENT_LOGGER } from "../../../base/telemetry/logger.ts";
+import { createMetrics } from "../../../base/telemetry/metrics.ts";
 import { ClockSkew } from "./block-watchers.ts";
 
 /** Blocks a second apart on a machine whose clock is off by `offsetMs`; block H has the time at which H - 1 was signed. */

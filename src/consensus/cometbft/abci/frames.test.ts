@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import fc from "../../../../test/support/fast-check.ts";
-import { bytesToHex, hexToBytes } from "../../../primitives/hex.ts";
+import { bytesToHex, hexToBytes } from "../../../base/primitives/hex.ts";
 import {
   decodeReply,
   decodeRequest,

@@ -1,8 +1,8 @@
-import { addressOfCompressedKey } from "../../../crypto/compressed-public-key.ts";
-import { InvariantError, invariant, NodeError } from "../../../errors.ts";
-import { addressFromBytes } from "../../../primitives/address.ts";
-import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
-import { hashFromBytes, hashToBytes } from "../../../primitives/hash.ts";
+import { addressOfCompressedKey } from "../../../base/crypto/compressed-public-key.ts";
+import { InvariantError, invariant, NodeError } from "../../../base/errors.ts";
+import { addressFromBytes } from "../../../base/primitives/address.ts";
+import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
+import { hashFromBytes, hashToBytes } from "../../../base/primitives/hash.ts";
 import type {
   Application,
   ApplyResult,
@@ -16,8 +16,8 @@ import type {
   TxResult,
   Validator,
 } from "../../application.ts";
+import { filteredPeer } from "../../peer-lists.ts";
 import { EVIDENCE_AGE_BLOCKS, EVIDENCE_AGE_SECONDS, EVIDENCE_BYTES_MAX } from "../home/config.ts";
-import { filteredPeer } from "../peer-lists.ts";
 import type { PeerFilter } from "../permissions/node-permissions.ts";
 import type { BlockWatcher } from "./block-watchers.ts";
 import {

@@ -7,8 +7,8 @@ import {
   openTestApplication,
   proposalOf,
 } from "../../../../test/support/consensus/test-application.ts";
-import { type Logger, SILENT_LOGGER } from "../../../telemetry/logger.ts";
-import { createMetrics } from "../../../telemetry/metrics.ts";
+import { type Logger, SILENT_LOGGER } from "../../../base/telemetry/logger.ts";
+import { createMetrics } from "../../../base/telemetry/metrics.ts";
 import type { Misbehavior } from "../../application.ts";
 import { MisbehaviorReports } from "./block-watchers.ts";
 

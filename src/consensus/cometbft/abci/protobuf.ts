@@ -1,5 +1,5 @@
-import { NodeError } from "../../../errors.ts";
-import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
+import { NodeError } from "../../../base/errors.ts";
+import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
 
 /** Bytes that are no message of the type they should be. */
 export class MalformedProtobufError extends NodeError {

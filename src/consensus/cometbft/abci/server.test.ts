@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, test } from "node:test";
 import { AbciClient } from "../../../../test/support/consensus/cometbft/abci-client.ts";
-import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
+import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
 import { requestFrame } from "./frames.ts";
 import { type AbciHandlers, type AbciServer, CONNECTIONS_MAX, listenAbci } from "./server.ts";
 

@@ -1,6 +1,6 @@
 import { parse, TomlError } from "smol-toml";
-import { NodeError } from "../../../errors.ts";
-import { isJsonObject } from "../../../primitives/shape.ts";
+import { NodeError } from "../../../base/errors.ts";
+import { isJsonObject } from "../../../base/primitives/shape.ts";
 
 /** The operator's additions to CometBFT's configuration have a key that the node decides, that does not exist, or a value of another kind. */
 class EngineAdditionsError extends NodeError {

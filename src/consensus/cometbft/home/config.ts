@@ -1,7 +1,7 @@
 import { stringify } from "smol-toml";
-import type { Hash } from "../../../primitives/hash.ts";
+import type { Hash } from "../../../base/primitives/hash.ts";
 import { APP_VERSION, appStateOf, engineChainId } from "../../chain-start.ts";
-import type { PeerSettings } from "../peer-lists.ts";
+import type { PeerSettings } from "../../peer-lists.ts";
 import { FOLLOWER_STATE_FILE, KEY_FILES } from "../signing/key-files.ts";
 import { SIGNING_STATE_FILE } from "../signing/signing-state.ts";
 import { type EngineAdditions, type EngineConfigTable, withAdditions } from "./additions.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { parse } from "smol-toml";
-import { ZERO_HASH } from "../../../primitives/hash.ts";
+import { ZERO_HASH } from "../../../base/primitives/hash.ts";
 import { validatorPublicKey } from "../signing/key-files.ts";
 import { engineConfigToml, engineGenesisJson } from "./config.ts";
 import {

@@ -1,19 +1,19 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, randomBytes } from "node:crypto";
 import { chmodSync, existsSync, lstatSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { addressOfCompressedKey } from "../../../crypto/compressed-public-key.ts";
-import { NodeError } from "../../../errors.ts";
-import { concatBytes } from "../../../primitives/bytes.ts";
-import type { Hash } from "../../../primitives/hash.ts";
-import { makeFolder } from "../../../storage/make-folder.ts";
-import { createFile, replaceFile } from "../../../storage/replace-file.ts";
+import { addressOfCompressedKey } from "../../../base/crypto/compressed-public-key.ts";
+import { NodeError } from "../../../base/errors.ts";
+import { concatBytes } from "../../../base/primitives/bytes.ts";
+import type { Hash } from "../../../base/primitives/hash.ts";
+import { makeFolder } from "../../../store/storage/make-folder.ts";
+import { createFile, replaceFile } from "../../../store/storage/replace-file.ts";
 import { engineChainId } from "../../chain-start.ts";
 import type { Signer } from "../../voting/snapshot.ts";
 import type { StartingSet } from "../../voting/starting-set.ts";
+import { EngineHomeError, jsonText, readJsonFile } from "../json-file.ts";
 import { createFollowerKey, createValidatorKey } from "../signing/key-files.ts";
 import { createSigningState } from "../signing/signing-state.ts";
 import { ENGINE_RPC_SOCKET } from "./config.ts";
-import { EngineHomeError, jsonText, readJsonFile } from "./json-file.ts";
 
 /** The power of all validators has to stay below an eighth of 2^63. */
 const VALIDATOR_POWER_DIGITS = /^[1-9]\d{0,5}$/;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ManualTimers } from "../../../../test/support/telemetry/manual-timers.ts";
-import { STRICT_LOGGER } from "../../../../test/support/telemetry/strict-logger.ts";
-import { createMetrics } from "../../../telemetry/metrics.ts";
-import { PeerLists } from "../peer-lists.ts";
+import { ManualTimers } from "../../../../test/support/base/telemetry/manual-timers.ts";
+import { STRICT_LOGGER } from "../../../../test/support/base/telemetry/strict-logger.ts";
+import { createMetrics } from "../../../base/telemetry/metrics.ts";
+import { PeerLists } from "../../peer-lists.ts";
 import { NodePermissions } from "./node-permissions.ts";
 import type { ContractAnswer } from "./nodes-contract.ts";
 

@@ -1,7 +1,7 @@
-import type { Logger } from "../../../telemetry/logger.ts";
-import type { Counter, Metrics } from "../../../telemetry/metrics.ts";
-import type { Timer, Timers } from "../../../telemetry/timers.ts";
-import type { PeerLists } from "../peer-lists.ts";
+import type { Logger } from "../../../base/telemetry/logger.ts";
+import type { Counter, Metrics } from "../../../base/telemetry/metrics.ts";
+import type { Timer, Timers } from "../../../base/telemetry/timers.ts";
+import type { PeerLists } from "../../peer-lists.ts";
 import type { NodesContract } from "./nodes-contract.ts";
 
 /** Decides which nodes CometBFT connects to. */

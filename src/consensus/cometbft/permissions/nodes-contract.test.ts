@@ -10,10 +10,10 @@ import {
   REVERTER,
   transferOf,
 } from "../../../../test/support/consensus/test-application.ts";
-import type { Address } from "../../../primitives/address.ts";
-import { hexToBytes } from "../../../primitives/hex.ts";
-import { type Logger, SILENT_LOGGER } from "../../../telemetry/logger.ts";
-import type { Transaction } from "../../../types/transaction/transaction.ts";
+import type { Address } from "../../../base/primitives/address.ts";
+import { hexToBytes } from "../../../base/primitives/hex.ts";
+import { type Logger, SILENT_LOGGER } from "../../../base/telemetry/logger.ts";
+import type { Transaction } from "../../../base/types/transaction/transaction.ts";
 import { ChainNodesContract } from "./nodes-contract.ts";
 
 const { abi, bytecode } = JSON.parse(

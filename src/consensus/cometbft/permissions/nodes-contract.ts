@@ -1,11 +1,11 @@
+import { NodeError } from "../../../base/errors.ts";
+import { type Address, ZERO_ADDRESS } from "../../../base/primitives/address.ts";
+import { bytesToBigint, concatBytes } from "../../../base/primitives/bytes.ts";
+import { hexToBytes } from "../../../base/primitives/hex.ts";
+import { keccak256 } from "../../../base/primitives/keccak.ts";
+import type { Logger } from "../../../base/telemetry/logger.ts";
 import type { Chain } from "../../../chain/chain.ts";
-import { NodeError } from "../../../errors.ts";
-import { type CallModules, call } from "../../../execution/call/call.ts";
-import { type Address, ZERO_ADDRESS } from "../../../primitives/address.ts";
-import { bytesToBigint, concatBytes } from "../../../primitives/bytes.ts";
-import { hexToBytes } from "../../../primitives/hex.ts";
-import { keccak256 } from "../../../primitives/keccak.ts";
-import type { Logger } from "../../../telemetry/logger.ts";
+import { type CallModules, call } from "../../../evm/execution/call/call.ts";
 
 /** What a contract says of a node; unknown: it is not there, reverts, needs too much, or returns something else than a bool. */
 export type ContractAnswer = "allowed" | "refused" | "unknown";

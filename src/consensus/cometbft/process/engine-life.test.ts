@@ -18,11 +18,11 @@ import {
   transferOf,
   VALIDATOR_POWER,
 } from "../../../../test/support/consensus/test-application.ts";
-import { createFaultyDisk } from "../../../../test/support/storage/faulty-disk.ts";
-import { compressPublicKey } from "../../../crypto/compressed-public-key.ts";
-import { publicKeyFromPrivate } from "../../../crypto/secp256k1.ts";
-import { ZERO_HASH } from "../../../primitives/hash.ts";
-import type { LogDirectory } from "../../../storage/log-file.ts";
+import { createFaultyDisk } from "../../../../test/support/store/storage/faulty-disk.ts";
+import { compressPublicKey } from "../../../base/crypto/compressed-public-key.ts";
+import { publicKeyFromPrivate } from "../../../base/crypto/secp256k1.ts";
+import { ZERO_HASH } from "../../../base/primitives/hash.ts";
+import type { LogDirectory } from "../../../store/storage/log-file.ts";
 import type { ChainStart, Validator } from "../../application.ts";
 import { appStateOf } from "../../chain-start.ts";
 import { createAbciHandlers } from "../abci/handlers.ts";

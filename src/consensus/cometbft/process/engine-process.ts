@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants, statfsSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
-import { NodeError } from "../../../errors.ts";
-import type { Logger } from "../../../telemetry/logger.ts";
-import type { Timers } from "../../../telemetry/timers.ts";
+import { NodeError } from "../../../base/errors.ts";
+import type { Logger } from "../../../base/telemetry/logger.ts";
+import type { Timers } from "../../../base/telemetry/timers.ts";
 import { endLeftoverEngines } from "./leftover.ts";
 import {
   type ExitFault,

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, beforeEach, test } from "node:test";
-import { fatalTimers } from "../../../telemetry/fatal-timers.ts";
+import { fatalTimers } from "../../../base/telemetry/fatal-timers.ts";
 import { forgetLastResult, readStoreRange, setAsideStore } from "./engine-store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "evmint-store-"));

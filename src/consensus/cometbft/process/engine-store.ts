@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { NodeError } from "../../../errors.ts";
-import { makeFolder, syncDirectory } from "../../../storage/make-folder.ts";
-import type { Timers } from "../../../telemetry/timers.ts";
+import { NodeError } from "../../../base/errors.ts";
+import type { Timers } from "../../../base/telemetry/timers.ts";
+import { makeFolder, syncDirectory } from "../../../store/storage/make-folder.ts";
 import { ENGINE_RPC_SOCKET } from "../home/config.ts";
 import { BLOCK_STORE, engineRpcSocket } from "../home/home.ts";
 import { EngineRpcError } from "../rpc/answers.ts";

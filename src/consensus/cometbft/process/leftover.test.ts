@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { STRICT_LOGGER } from "../../../../test/support/telemetry/strict-logger.ts";
+import { STRICT_LOGGER } from "../../../../test/support/base/telemetry/strict-logger.ts";
 import { endLeftoverEngines } from "./leftover.ts";
 
 test("only a CometBFT on the same home is killed", { skip: process.platform !== "linux" && "no /proc" }, async () => {

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import type { Logger } from "../../../telemetry/logger.ts";
+import type { Logger } from "../../../base/telemetry/logger.ts";
 
 /**
  * Kills every CometBFT that runs on `directory`. The node of this home holds its lock and has none yet, so it is that of a node that was killed:

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SILENT_LOGGER } from "../../../telemetry/logger.ts";
+import { SILENT_LOGGER } from "../../../base/telemetry/logger.ts";
 import type { LogRecord } from "./output.ts";
 import { LogRelay } from "./output.ts";
 

@@ -3,8 +3,8 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, test } from "node:test";
-import { STRICT_LOGGER } from "../../../../test/support/telemetry/strict-logger.ts";
-import { fatalTimers } from "../../../telemetry/fatal-timers.ts";
+import { STRICT_LOGGER } from "../../../../test/support/base/telemetry/strict-logger.ts";
+import { fatalTimers } from "../../../base/telemetry/fatal-timers.ts";
 import { type EngineFault, startEngineProcess } from "./engine-process.ts";
 import { faultOfRecord, LastWords, parseLogRecord } from "./output.ts";
 

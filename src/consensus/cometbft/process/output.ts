@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
-import { isJsonObject } from "../../../primitives/shape.ts";
-import type { Logger } from "../../../telemetry/logger.ts";
+import { isJsonObject } from "../../../base/primitives/shape.ts";
+import type { Logger } from "../../../base/telemetry/logger.ts";
 
 /** The longest line of CometBFT's log that matters has some hundred characters; a peer may make it log what it was sent. */
 const LINE_CHARS_MAX = 64 << 10;

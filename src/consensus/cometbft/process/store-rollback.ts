@@ -1,5 +1,5 @@
-import { NodeError } from "../../../errors.ts";
-import type { Logger } from "../../../telemetry/logger.ts";
+import { NodeError } from "../../../base/errors.ts";
+import type { Logger } from "../../../base/telemetry/logger.ts";
 
 /** The chain is ahead of CometBFT's store, and only an operator can say which of the two is right. */
 class RollbackRefusedError extends NodeError {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { ManualTimers } from "../../../../test/support/telemetry/manual-timers.ts";
-import { SILENT_LOGGER } from "../../../telemetry/logger.ts";
+import { ManualTimers } from "../../../../test/support/base/telemetry/manual-timers.ts";
+import { SILENT_LOGGER } from "../../../base/telemetry/logger.ts";
 import type { Quorum } from "../rpc/engine-view.ts";
 import type { EngineExit, EngineFault, EngineProcess } from "./engine-process.ts";
 import { StoreRollback } from "./store-rollback.ts";

@@ -1,5 +1,5 @@
-import type { Logger } from "../../../telemetry/logger.ts";
-import type { Timer, Timers } from "../../../telemetry/timers.ts";
+import type { Logger } from "../../../base/telemetry/logger.ts";
+import type { Timer, Timers } from "../../../base/telemetry/timers.ts";
 import type { Quorum } from "../rpc/engine-view.ts";
 import type { EngineExit, EngineFault, EngineProcess } from "./engine-process.ts";
 import type { StoreRollback } from "./store-rollback.ts";

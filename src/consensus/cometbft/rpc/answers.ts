@@ -1,5 +1,5 @@
-import { NodeError } from "../../../errors.ts";
-import { isJsonObject } from "../../../primitives/shape.ts";
+import { NodeError } from "../../../base/errors.ts";
+import { isJsonObject } from "../../../base/primitives/shape.ts";
 import type { ConsensusStep } from "../../engine.ts";
 
 /** CometBFT's RPC does not answer, or answers with an error or with something else than it documents. */

@@ -1,7 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import { type Address, addressFromBytes } from "../../../primitives/address.ts";
-import { concatBytes, EMPTY_BYTES, equalBytes } from "../../../primitives/bytes.ts";
-import { type Hash, hashFromBytes, hashToBytes } from "../../../primitives/hash.ts";
+import { type Address, addressFromBytes } from "../../../base/primitives/address.ts";
+import { concatBytes, EMPTY_BYTES, equalBytes } from "../../../base/primitives/bytes.ts";
+import { type Hash, hashFromBytes, hashToBytes } from "../../../base/primitives/hash.ts";
 import type { Offence } from "../../voting/jail.ts";
 import { type Timestamp, timestamp } from "../abci/messages.ts";
 import { encodeMessage, type MessageOf, message, single } from "../abci/protobuf.ts";

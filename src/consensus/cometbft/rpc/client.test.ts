@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
-import { fatalTimers } from "../../../telemetry/fatal-timers.ts";
+import { fatalTimers } from "../../../base/telemetry/fatal-timers.ts";
 import { createEngineRpc } from "./client.ts";
 
 /** A path that a URL would have to escape. */

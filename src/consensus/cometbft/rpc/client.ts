@@ -1,6 +1,6 @@
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
-import type { Timers } from "../../../telemetry/timers.ts";
+import type { Timers } from "../../../base/telemetry/timers.ts";
 import type { LightBlock } from "../../engine.ts";
 import {
   type EnginePeer,

@@ -1,4 +1,4 @@
-import type { Logger } from "../../../telemetry/logger.ts";
+import type { Logger } from "../../../base/telemetry/logger.ts";
 import type { ConsensusStep } from "../../engine.ts";
 import { commitTimeoutMs, EVIDENCE_AGE_BLOCKS, TRUST_HOURS } from "../home/config.ts";
 import type { EnginePeer, EngineRound, EngineStatus } from "./answers.ts";

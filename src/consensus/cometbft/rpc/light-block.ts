@@ -1,7 +1,7 @@
-import type { Address } from "../../../primitives/address.ts";
-import type { Hash } from "../../../primitives/hash.ts";
-import { bytesToHex, type Hex } from "../../../primitives/hex.ts";
-import { toQuantity } from "../../../primitives/quantity.ts";
+import type { Address } from "../../../base/primitives/address.ts";
+import type { Hash } from "../../../base/primitives/hash.ts";
+import { bytesToHex, type Hex } from "../../../base/primitives/hex.ts";
+import { toQuantity } from "../../../base/primitives/quantity.ts";
 import type { BlockId, CommitSignature, LightBlock, LightTime, LightValidator } from "../../engine.ts";
 import { BLOCK_ID_FLAG } from "../abci/messages.ts";
 

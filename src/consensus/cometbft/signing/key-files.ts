@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { addressOfCompressedKey, compressPublicKey } from "../../../crypto/compressed-public-key.ts";
-import { isPrivateKey, secp256k1 } from "../../../crypto/secp256k1.ts";
-import { type Address, addressToBytes, parseAddress } from "../../../primitives/address.ts";
-import { createFile, replaceFile } from "../../../storage/replace-file.ts";
-import { EngineHomeError, jsonText, readJsonFile } from "../home/json-file.ts";
+import { addressOfCompressedKey, compressPublicKey } from "../../../base/crypto/compressed-public-key.ts";
+import { isPrivateKey, secp256k1 } from "../../../base/crypto/secp256k1.ts";
+import { type Address, addressToBytes, parseAddress } from "../../../base/primitives/address.ts";
+import { createFile, replaceFile } from "../../../store/storage/replace-file.ts";
+import { EngineHomeError, jsonText, readJsonFile } from "../json-file.ts";
 import { createSigningState } from "./signing-state.ts";
 
 /** Keys in CometBFT's home, relative to it. */

@@ -1,8 +1,8 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { makeFolder, syncDirectory } from "../../../storage/make-folder.ts";
-import { replaceFile } from "../../../storage/replace-file.ts";
-import { jsonText } from "../home/json-file.ts";
+import { makeFolder, syncDirectory } from "../../../store/storage/make-folder.ts";
+import { replaceFile } from "../../../store/storage/replace-file.ts";
+import { jsonText } from "../json-file.ts";
 
 /** Says that CometBFT's home comes from a backup; relative to it. */
 const RESTORED_FILE = "config/restored.json";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { createFile, replaceFile } from "../../../storage/replace-file.ts";
-import { EngineHomeError, jsonText, readJsonFile } from "../home/json-file.ts";
+import { createFile, replaceFile } from "../../../store/storage/replace-file.ts";
+import { EngineHomeError, jsonText, readJsonFile } from "../json-file.ts";
 
 /** What a validator signs in a round, in the order in which it does. */
 export const SIGNING_STEPS = { proposal: 1, prevote: 2, precommit: 3 } as const;

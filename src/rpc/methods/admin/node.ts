@@ -1,4 +1,4 @@
-import { NodeError } from "../../../errors.ts";
+import { NodeError } from "../../../base/errors.ts";
 import type { NodeAdmin } from "../../ports/admin.ts";
 import type { NodePort } from "../../ports/node.ts";
 import { boolean, json, lenientInteger, optional, string } from "../../transport/codec.ts";

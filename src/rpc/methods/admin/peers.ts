@@ -1,4 +1,4 @@
-import { andThen } from "../../../threads/maybe-promise.ts";
+import { andThen } from "../../../base/threads/maybe-promise.ts";
 import type { NodeAdmin } from "../../ports/admin.ts";
 import { boolean, json, string } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";

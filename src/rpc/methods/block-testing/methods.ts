@@ -1,9 +1,9 @@
+import { ZERO_ADDRESS } from "../../../base/primitives/address.ts";
+import { ZERO_HASH } from "../../../base/primitives/hash.ts";
+import { bytesToHex } from "../../../base/primitives/hex.ts";
+import { toQuantity } from "../../../base/primitives/quantity.ts";
+import { andThen } from "../../../base/threads/maybe-promise.ts";
 import type { PayloadRequest } from "../../../consensus/block-tester.ts";
-import { ZERO_ADDRESS } from "../../../primitives/address.ts";
-import { ZERO_HASH } from "../../../primitives/hash.ts";
-import { bytesToHex } from "../../../primitives/hex.ts";
-import { toQuantity } from "../../../primitives/quantity.ts";
-import { andThen } from "../../../threads/maybe-promise.ts";
 import type { BuiltPayload, ExecutionPort } from "../../ports/execution.ts";
 import {
   address,

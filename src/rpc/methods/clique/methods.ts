@@ -1,8 +1,8 @@
-import { NodeError } from "../../../errors.ts";
-import type { Address } from "../../../primitives/address.ts";
-import { keccak256Hash } from "../../../primitives/keccak.ts";
-import { decodeRlp, encodeRlp } from "../../../primitives/rlp.ts";
-import { andThen } from "../../../threads/maybe-promise.ts";
+import { NodeError } from "../../../base/errors.ts";
+import type { Address } from "../../../base/primitives/address.ts";
+import { keccak256Hash } from "../../../base/primitives/keccak.ts";
+import { decodeRlp, encodeRlp } from "../../../base/primitives/rlp.ts";
+import { andThen } from "../../../base/threads/maybe-promise.ts";
 import { type BlockSelector, blockNumberOrTag, blockSelector, byHash } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { CliqueSnapshot, ValidatorVoting } from "../../ports/voting.ts";

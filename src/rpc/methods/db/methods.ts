@@ -1,5 +1,5 @@
-import { NodeError } from "../../../errors.ts";
-import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
+import { NodeError } from "../../../base/errors.ts";
+import { andThen, type MaybePromise } from "../../../base/threads/maybe-promise.ts";
 import type { DappStore } from "../../ports/dapp-store.ts";
 import { boolean, data, string } from "../../transport/codec.ts";
 import { defineMethod, type Method } from "../../transport/dispatch/method.ts";

@@ -1,14 +1,14 @@
-import { NodeError } from "../../../errors.ts";
-import { hashFromBytes, hashToBytes, ZERO_HASH } from "../../../primitives/hash.ts";
-import { bytesToHex, type Hex, hexToBytes } from "../../../primitives/hex.ts";
-import { keccak256 } from "../../../primitives/keccak.ts";
-import { decodeRlp, encodeRlp } from "../../../primitives/rlp.ts";
-import { inSlices } from "../../../threads/in-slices.ts";
-import { andThen } from "../../../threads/maybe-promise.ts";
-import type { ExecutedBlock } from "../../../types/block.ts";
-import { encodeBlock } from "../../../types/block-codec.ts";
-import { encodeHeader } from "../../../types/header-codec.ts";
-import { storedReceiptItem } from "../../../types/receipt-codec.ts";
+import { NodeError } from "../../../base/errors.ts";
+import { hashFromBytes, hashToBytes, ZERO_HASH } from "../../../base/primitives/hash.ts";
+import { bytesToHex, type Hex, hexToBytes } from "../../../base/primitives/hex.ts";
+import { keccak256 } from "../../../base/primitives/keccak.ts";
+import { decodeRlp, encodeRlp } from "../../../base/primitives/rlp.ts";
+import { inSlices } from "../../../base/threads/in-slices.ts";
+import { andThen } from "../../../base/threads/maybe-promise.ts";
+import type { ExecutedBlock } from "../../../base/types/block.ts";
+import { encodeBlock } from "../../../base/types/block-codec.ts";
+import { encodeHeader } from "../../../base/types/header-codec.ts";
+import { storedReceiptItem } from "../../../base/types/receipt-codec.ts";
 import type { BlockNumberOrTag } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { InspectionPort } from "../../ports/inspection.ts";
@@ -45,7 +45,7 @@ export const chaindbCompact = defineMethod({
 });
 
 /**
- * `debug_dbGet`: a row of the index (`src/storage/schema.ts` says what is in it), its key as hex or as text.
+ * `debug_dbGet`: a row of the index (`src/store/storage/schema.ts` says what is in it), its key as hex or as text.
  *
  * @throws DebugError where there is no such row
  */

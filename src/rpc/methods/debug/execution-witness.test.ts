@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createTestModules } from "../../../../test/support/rpc/test-chain.ts";
-import { headerHash } from "../../../types/header-codec.ts";
+import { headerHash } from "../../../base/types/header-codec.ts";
 import { executionWitness, executionWitnessByHash, preimage } from "./state-changes.ts";
 import { witnessText } from "./witness-json.ts";
 

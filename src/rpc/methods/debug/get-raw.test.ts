@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createTestModules } from "../../../../test/support/rpc/test-chain.ts";
-import { ZERO_HASH } from "../../../primitives/hash.ts";
-import { bytesToHex, type Hex, hexToBytes } from "../../../primitives/hex.ts";
-import { keccak256Hash } from "../../../primitives/keccak.ts";
-import { encodeBlock } from "../../../types/block-codec.ts";
-import { encodeReceipt } from "../../../types/receipt-codec.ts";
+import { ZERO_HASH } from "../../../base/primitives/hash.ts";
+import { bytesToHex, type Hex, hexToBytes } from "../../../base/primitives/hex.ts";
+import { keccak256Hash } from "../../../base/primitives/keccak.ts";
+import { encodeBlock } from "../../../base/types/block-codec.ts";
+import { encodeReceipt } from "../../../base/types/receipt-codec.ts";
 import { getRawBlock, getRawHeader, getRawReceipts, getRawTransaction } from "./raw.ts";
 
 const modules = createTestModules();

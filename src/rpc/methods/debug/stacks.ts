@@ -1,4 +1,4 @@
-import { andThen } from "../../../threads/maybe-promise.ts";
+import { andThen } from "../../../base/threads/maybe-promise.ts";
 import type { RuntimePort } from "../../ports/runtime.ts";
 import { optional, string } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";

@@ -1,8 +1,8 @@
+import type { Hash } from "../../../base/primitives/hash.ts";
+import { toQuantity } from "../../../base/primitives/quantity.ts";
+import type { CancelToken } from "../../../base/threads/cancel-token.ts";
+import { andThen, type MaybePromise } from "../../../base/threads/maybe-promise.ts";
 import type { SizeOfKind } from "../../../chain/inspect/state-size.ts";
-import type { Hash } from "../../../primitives/hash.ts";
-import { toQuantity } from "../../../primitives/quantity.ts";
-import type { CancelToken } from "../../../threads/cancel-token.ts";
-import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
 import { type BlockSelector, blockSelector, byHash } from "../../ports/block-selector.ts";
 import type { ChainView, SealedHeader } from "../../ports/chain-view.ts";
 import type { ExecutionPort } from "../../ports/execution.ts";

@@ -1,9 +1,9 @@
+import { checksumAddress } from "../../../base/primitives/address.ts";
+import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
+import { type Hash, hashFromBigint } from "../../../base/primitives/hash.ts";
+import { inSlices, StepWork } from "../../../base/threads/in-slices.ts";
+import { andThen } from "../../../base/threads/maybe-promise.ts";
 import type { DumpedAccount, StateDump, StorageRange } from "../../../chain/inspect/state-dump.ts";
-import { checksumAddress } from "../../../primitives/address.ts";
-import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
-import { type Hash, hashFromBigint } from "../../../primitives/hash.ts";
-import { inSlices, StepWork } from "../../../threads/in-slices.ts";
-import { andThen } from "../../../threads/maybe-promise.ts";
 import { type BlockNumberOrTag, blockSelector, numberOrTag } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { InspectionPort } from "../../ports/inspection.ts";

@@ -1,5 +1,5 @@
-import { type Hash, ZERO_HASH } from "../../../primitives/hash.ts";
-import { NotTraceableError } from "../../../tracing/trace-budget.ts";
+import { type Hash, ZERO_HASH } from "../../../base/primitives/hash.ts";
+import { NotTraceableError } from "../../../evm/tracing/trace-budget.ts";
 import { blockNumberOrTag } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { ExecutionPort, TraceRequest } from "../../ports/execution.ts";

@@ -1,7 +1,7 @@
-import { errorClassOf, NodeError } from "../../../errors.ts";
-import type { TraceText } from "../../../tracing/json-writer.ts";
-import { NotTraceableError } from "../../../tracing/trace-budget.ts";
-import type { ExecutedBlock } from "../../../types/block.ts";
+import { errorClassOf, NodeError } from "../../../base/errors.ts";
+import type { ExecutedBlock } from "../../../base/types/block.ts";
+import type { TraceText } from "../../../evm/tracing/json-writer.ts";
+import { NotTraceableError } from "../../../evm/tracing/trace-budget.ts";
 import { type BlockNumberOrTag, blockNumberOrTag } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { ExecutionPort, TraceRequest } from "../../ports/execution.ts";

@@ -1,8 +1,8 @@
-import type { BlockForkField, TimeForkField } from "../../../params/hardforks.ts";
-import type { Hash } from "../../../primitives/hash.ts";
-import { InvalidTracerError } from "../../../tracing/trace-budget.ts";
-import type { ConfigOverrides } from "../../../tracing/trace-message.ts";
-import { tracerConfigOf } from "../../../tracing/tracer-config.ts";
+import type { BlockForkField, TimeForkField } from "../../../base/params/hardforks.ts";
+import type { Hash } from "../../../base/primitives/hash.ts";
+import { InvalidTracerError } from "../../../evm/tracing/trace-budget.ts";
+import type { ConfigOverrides } from "../../../evm/tracing/trace-message.ts";
+import { tracerConfigOf } from "../../../evm/tracing/tracer-config.ts";
 import type { TraceRequest } from "../../ports/execution.ts";
 import {
   boolean,

@@ -1,5 +1,5 @@
-import type { TraceText } from "../../../tracing/json-writer.ts";
-import { NotTraceableError } from "../../../tracing/trace-budget.ts";
+import type { TraceText } from "../../../evm/tracing/json-writer.ts";
+import { NotTraceableError } from "../../../evm/tracing/trace-budget.ts";
 import { blockSelector } from "../../ports/block-selector.ts";
 import type { ExecutionPort } from "../../ports/execution.ts";
 import { hash, type JsonText, optional, rawJson } from "../../transport/codec.ts";

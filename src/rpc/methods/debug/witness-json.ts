@@ -1,6 +1,6 @@
+import type { Header } from "../../../base/types/header.ts";
+import { headerHash } from "../../../base/types/header-codec.ts";
 import type { ExecutionWitness } from "../../../chain/inspect/execution-witness.ts";
-import type { Header } from "../../../types/header.ts";
-import { headerHash } from "../../../types/header-codec.ts";
 import { absentMembers, headerMembers } from "../json/block-json.ts";
 
 /** JSON text of a witness, as geth writes it: its headers, which come from the parent backwards, begin with the oldest, its `keys` is null, and so is what a header lacks. */

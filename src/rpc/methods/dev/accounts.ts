@@ -1,9 +1,9 @@
+import { type Address, addressToBytes, ZERO_ADDRESS } from "../../../base/primitives/address.ts";
+import { bytesToBigint, concatBytes, leftPad } from "../../../base/primitives/bytes.ts";
+import { type Hash, hashFromBigint } from "../../../base/primitives/hash.ts";
+import { keccak256 } from "../../../base/primitives/keccak.ts";
 import { DevControlError } from "../../../dev/dev-settings.ts";
-import { type Address, addressToBytes, ZERO_ADDRESS } from "../../../primitives/address.ts";
-import { bytesToBigint, concatBytes, leftPad } from "../../../primitives/bytes.ts";
-import { type Hash, hashFromBigint } from "../../../primitives/hash.ts";
-import { keccak256 } from "../../../primitives/keccak.ts";
-import { credited, EMPTY_ACCOUNT } from "../../../state/account.ts";
+import { credited, EMPTY_ACCOUNT } from "../../../evm/state/account.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { ExecutionPort } from "../../ports/execution.ts";
 import { address, boolean, data } from "../../transport/codec.ts";

@@ -1,8 +1,8 @@
 /** The texts are those of anvil 1.7.1, asked by hand with the same bytes. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ExecutionRevertedError } from "../../../execution/call/call-errors.ts";
-import { type Hex, hexToBytes } from "../../../primitives/hex.ts";
+import { type Hex, hexToBytes } from "../../../base/primitives/hex.ts";
+import { ExecutionRevertedError } from "../../../evm/execution/call/call-errors.ts";
 import { toErrorObject } from "../../transport/dispatch/error-codes.ts";
 import { anvilError } from "./anvil-errors.ts";
 

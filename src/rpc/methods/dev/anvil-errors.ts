@@ -1,9 +1,9 @@
-import type { ErrorCode } from "../../../error-codes.ts";
-import { NodeError } from "../../../errors.ts";
-import type { Halt } from "../../../evm/halts.ts";
-import { revertReason } from "../../../execution/call/call-errors.ts";
-import { bytesToBigint } from "../../../primitives/bytes.ts";
-import { bytesToHex } from "../../../primitives/hex.ts";
+import type { ErrorCode } from "../../../base/error-codes.ts";
+import { NodeError } from "../../../base/errors.ts";
+import { bytesToBigint } from "../../../base/primitives/bytes.ts";
+import { bytesToHex } from "../../../base/primitives/hex.ts";
+import { revertReason } from "../../../evm/execution/call/call-errors.ts";
+import type { Halt } from "../../../evm/machine/halts.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { Method } from "../../transport/dispatch/method.ts";
 

@@ -1,6 +1,6 @@
+import { andThen } from "../../../base/threads/maybe-promise.ts";
 import type { MineRequest } from "../../../dev/dev-chain.ts";
 import { DevControlError } from "../../../dev/dev-settings.ts";
-import { andThen } from "../../../threads/maybe-promise.ts";
 import { byHash } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { NodePort } from "../../ports/node.ts";

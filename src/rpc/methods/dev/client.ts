@@ -1,6 +1,6 @@
+import { hardforkAt } from "../../../base/params/hardforks.ts";
+import { toQuantity } from "../../../base/primitives/quantity.ts";
 import { FORK_PAUSE_MS } from "../../../dev/fork/fetch-remote-calls.ts";
-import { hardforkAt } from "../../../params/hardforks.ts";
-import { toQuantity } from "../../../primitives/quantity.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { NodePort } from "../../ports/node.ts";
 import { boolean, json, type ParamCodec } from "../../transport/codec.ts";

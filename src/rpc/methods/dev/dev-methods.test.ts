@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createTestModules } from "../../../../test/support/rpc/test-chain.ts";
-import { ZERO_HASH } from "../../../primitives/hash.ts";
+import { ZERO_HASH } from "../../../base/primitives/hash.ts";
 import { hardhatGetAutomine } from "./blocks.ts";
 import { anvilNodeInfo, hardhatMetadata } from "./client.ts";
 

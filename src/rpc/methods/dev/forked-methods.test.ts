@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { hashFromBigint } from "../../../primitives/hash.ts";
-import { fatalTimers } from "../../../telemetry/fatal-timers.ts";
+import { hashFromBigint } from "../../../base/primitives/hash.ts";
+import { fatalTimers } from "../../../base/telemetry/fatal-timers.ts";
 import { RequestContext } from "../../transport/dispatch/context.ts";
 import { Dispatcher } from "../../transport/dispatch/dispatcher.ts";
 import { createRegistry } from "../../transport/dispatch/method.ts";

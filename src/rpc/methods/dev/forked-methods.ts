@@ -1,11 +1,11 @@
+import type { Hash } from "../../../base/primitives/hash.ts";
+import { bytesToHex, hexToBytes } from "../../../base/primitives/hex.ts";
+import { toQuantity } from "../../../base/primitives/quantity.ts";
+import { decodePooledTransaction } from "../../../base/types/transaction/decode.ts";
+import { recoverSender } from "../../../base/types/transaction/sender.ts";
 import { ForkUnsupportedError, stateReadFailure } from "../../../dev/fork/errors.ts";
 import { createPrefetch, type PrefetchedCall } from "../../../dev/fork/prefetch.ts";
 import type { RemoteCall, RemoteCalls } from "../../../dev/fork/remote-calls.ts";
-import type { Hash } from "../../../primitives/hash.ts";
-import { bytesToHex, hexToBytes } from "../../../primitives/hex.ts";
-import { toQuantity } from "../../../primitives/quantity.ts";
-import { decodePooledTransaction } from "../../../types/transaction/decode.ts";
-import { recoverSender } from "../../../types/transaction/sender.ts";
 import { blockSelector } from "../../ports/block-selector.ts";
 import { jsonString } from "../../transport/codec.ts";
 import type { Method, Registry } from "../../transport/dispatch/method.ts";

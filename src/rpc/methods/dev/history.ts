@@ -1,8 +1,8 @@
+import { type Address, ZERO_ADDRESS } from "../../../base/primitives/address.ts";
+import { bytesToHex } from "../../../base/primitives/hex.ts";
+import { toQuantity } from "../../../base/primitives/quantity.ts";
 import { packDump, unpackDump } from "../../../dev/state-dump.ts";
-import type { CallArguments } from "../../../execution/call/call-arguments.ts";
-import { type Address, ZERO_ADDRESS } from "../../../primitives/address.ts";
-import { bytesToHex } from "../../../primitives/hex.ts";
-import { toQuantity } from "../../../primitives/quantity.ts";
+import type { CallArguments } from "../../../evm/execution/call/call-arguments.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { Forking } from "../../ports/dev.ts";
 import type { KeysPort } from "../../ports/keys.ts";

@@ -1,7 +1,7 @@
-import { ZERO_ADDRESS } from "../../../primitives/address.ts";
-import { buildTransaction } from "../../../types/transaction/encode.ts";
-import { impersonatingSignature } from "../../../types/transaction/impersonation.ts";
-import { legacyV } from "../../../types/transaction/legacy.ts";
+import { ZERO_ADDRESS } from "../../../base/primitives/address.ts";
+import { buildTransaction } from "../../../base/types/transaction/encode.ts";
+import { impersonatingSignature } from "../../../base/types/transaction/impersonation.ts";
+import { legacyV } from "../../../base/types/transaction/legacy.ts";
 import { address, boolean, hash, nullable } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { type DefaultsModules, fillTransactionFields } from "../eth/transaction-defaults.ts";

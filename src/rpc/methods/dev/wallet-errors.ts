@@ -1,4 +1,4 @@
-import { NodeError } from "../../../errors.ts";
+import { NodeError } from "../../../base/errors.ts";
 
 /** EIP-3326: the chain is not one of this wallet, which has its own alone. */
 export class UnknownWalletChainError extends NodeError {

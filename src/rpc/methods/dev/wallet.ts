@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import type { CallArguments } from "../../../execution/call/call-arguments.ts";
-import type { Address } from "../../../primitives/address.ts";
-import { bytesToHex } from "../../../primitives/hex.ts";
-import { toQuantity } from "../../../primitives/quantity.ts";
+import type { Address } from "../../../base/primitives/address.ts";
+import { bytesToHex } from "../../../base/primitives/hex.ts";
+import { toQuantity } from "../../../base/primitives/quantity.ts";
+import type { CallArguments } from "../../../evm/execution/call/call-arguments.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { KeysPort } from "../../ports/keys.ts";
 import { address, array, boolean, data, json, object, optional, quantity, string } from "../../transport/codec.ts";

@@ -1,5 +1,5 @@
-import { forkSchedule } from "../../../params/fork-id.ts";
-import { andThen } from "../../../threads/maybe-promise.ts";
+import { forkSchedule } from "../../../base/params/fork-id.ts";
+import { andThen } from "../../../base/threads/maybe-promise.ts";
 import { blockSelector, byHash, numberOrTag } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { InspectionPort } from "../../ports/inspection.ts";

@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
-import type { Hash } from "../../../primitives/hash.ts";
-import type { CancelToken } from "../../../threads/cancel-token.ts";
-import { inSlices } from "../../../threads/in-slices.ts";
-import { andThen } from "../../../threads/maybe-promise.ts";
+import type { Hash } from "../../../base/primitives/hash.ts";
+import type { CancelToken } from "../../../base/threads/cancel-token.ts";
+import { inSlices } from "../../../base/threads/in-slices.ts";
+import { andThen } from "../../../base/threads/maybe-promise.ts";
 import { byHash } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import { boolean, hash, json, jsonString, lenientInteger, object, optional, rawJson } from "../../transport/codec.ts";

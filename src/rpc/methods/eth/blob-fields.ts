@@ -1,10 +1,10 @@
-import { BLOB_LENGTH, blobVersionedHash } from "../../../crypto/kzg/blob.ts";
-import { CELLS_PER_BLOB } from "../../../crypto/kzg/cells.ts";
-import { COMPRESSED_LENGTH } from "../../../crypto/kzg/g1.ts";
-import type { CallArguments } from "../../../execution/call/call-arguments.ts";
-import { BLOBS_PER_TX_MAX } from "../../../params/gas.ts";
-import { hardforkAt, isAtLeast } from "../../../params/hardforks.ts";
-import type { BlobSidecar } from "../../../types/transaction/transaction.ts";
+import { BLOB_LENGTH, blobVersionedHash } from "../../../base/crypto/kzg/blob.ts";
+import { CELLS_PER_BLOB } from "../../../base/crypto/kzg/cells.ts";
+import { COMPRESSED_LENGTH } from "../../../base/crypto/kzg/g1.ts";
+import { BLOBS_PER_TX_MAX } from "../../../base/params/gas.ts";
+import { hardforkAt, isAtLeast } from "../../../base/params/hardforks.ts";
+import type { BlobSidecar } from "../../../base/types/transaction/transaction.ts";
+import type { CallArguments } from "../../../evm/execution/call/call-arguments.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { BlobProver } from "../../ports/tools.ts";
 import { InvalidParamsError, TransactionFieldsError } from "../../transport/errors.ts";

@@ -1,6 +1,6 @@
-import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
-import { EMPTY_UNCLES_HASH } from "../../../types/constants.ts";
-import type { Header } from "../../../types/header.ts";
+import { andThen, type MaybePromise } from "../../../base/threads/maybe-promise.ts";
+import { EMPTY_UNCLES_HASH } from "../../../base/types/constants.ts";
+import type { Header } from "../../../base/types/header.ts";
 import {
   type BlockNumberOrTag,
   type BlockSelector,

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ALICE, CONTRACT, createTestModules, TOPIC } from "../../../../test/support/rpc/test-chain.ts";
-import type { CallArguments } from "../../../execution/call/call-arguments.ts";
-import { hashFromBigint, ZERO_HASH } from "../../../primitives/hash.ts";
+import { hashFromBigint, ZERO_HASH } from "../../../base/primitives/hash.ts";
+import type { CallArguments } from "../../../evm/execution/call/call-arguments.ts";
 import type { BlockSelector } from "../../ports/block-selector.ts";
 import type { CallOverrides } from "../../ports/execution.ts";
 import { call, createAccessList, estimateGas } from "./execute.ts";

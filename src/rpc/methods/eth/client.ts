@@ -1,7 +1,7 @@
+import { invariant } from "../../../base/errors.ts";
+import { toQuantity } from "../../../base/primitives/quantity.ts";
+import { andThen } from "../../../base/threads/maybe-promise.ts";
 import { type ForkConfig, forkConfigs } from "../../../chain/fork-config.ts";
-import { invariant } from "../../../errors.ts";
-import { toQuantity } from "../../../primitives/quantity.ts";
-import { andThen } from "../../../threads/maybe-promise.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { KeysPort } from "../../ports/keys.ts";
 import type { NodePort } from "../../ports/node.ts";

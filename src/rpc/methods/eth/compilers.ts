@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../../primitives/shape.ts";
+import { isJsonObject } from "../../../base/primitives/shape.ts";
 import type { Compiler } from "../../ports/tools.ts";
 import { array, json, type ParamCodec, string } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";

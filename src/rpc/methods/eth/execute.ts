@@ -1,6 +1,6 @@
-import { assertBlobFeeHasBlobs } from "../../../execution/call/call-arguments.ts";
-import type { CallOutcome } from "../../../execution/call/call-many.ts";
-import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
+import { andThen, type MaybePromise } from "../../../base/threads/maybe-promise.ts";
+import { assertBlobFeeHasBlobs } from "../../../evm/execution/call/call-arguments.ts";
+import type { CallOutcome } from "../../../evm/execution/call/call-many.ts";
 import { type BlockSelector, blockSelector } from "../../ports/block-selector.ts";
 import type { ChainView, NextBlock } from "../../ports/chain-view.ts";
 import type { ExecutionPort } from "../../ports/execution.ts";

@@ -1,8 +1,8 @@
+import { blobParamsAt } from "../../../base/params/blob-schedule.ts";
+import { blobBaseFee as feeAt, nextBaseFee } from "../../../base/params/fees.ts";
+import { isBlockForkActive } from "../../../base/params/hardforks.ts";
+import { andThen, type MaybePromise } from "../../../base/threads/maybe-promise.ts";
 import type { FeeHistory } from "../../../chain/fees/fee-history.ts";
-import { blobParamsAt } from "../../../params/blob-schedule.ts";
-import { blobBaseFee as feeAt, nextBaseFee } from "../../../params/fees.ts";
-import { isBlockForkActive } from "../../../params/hardforks.ts";
-import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
 import { blockNumberOrTag } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import { jsonKind, nullable, type ParamCodec, quantity, rawJsonOf, typeFault } from "../../transport/codec.ts";

@@ -1,5 +1,5 @@
-import type { CancelToken } from "../../../threads/cancel-token.ts";
-import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
+import type { CancelToken } from "../../../base/threads/cancel-token.ts";
+import { andThen, type MaybePromise } from "../../../base/threads/maybe-promise.ts";
 import { byHash } from "../../ports/block-selector.ts";
 import type { ChainView, FoundLogs } from "../../ports/chain-view.ts";
 import {

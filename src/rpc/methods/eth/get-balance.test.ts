@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ALICE, BOB, createTestModules } from "../../../../test/support/rpc/test-chain.ts";
-import { ZERO_HASH } from "../../../primitives/hash.ts";
+import { ZERO_HASH } from "../../../base/primitives/hash.ts";
 import { getBalance } from "./state.ts";
 
 const modules = createTestModules();

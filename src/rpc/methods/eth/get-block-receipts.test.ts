@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CONTRACT, createTestModules } from "../../../../test/support/rpc/test-chain.ts";
-import { ZERO_HASH } from "../../../primitives/hash.ts";
+import { ZERO_HASH } from "../../../base/primitives/hash.ts";
 import { getBlockReceipts } from "./blocks.ts";
 import { getTransactionReceipt } from "./transactions.ts";
 

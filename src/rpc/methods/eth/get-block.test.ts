@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ALICE, BASE_FEE, CONTRACT, createTestModules } from "../../../../test/support/rpc/test-chain.ts";
-import { hashFromBigint, ZERO_HASH } from "../../../primitives/hash.ts";
-import { encodeBlock } from "../../../types/block-codec.ts";
-import { EMPTY_UNCLES_HASH } from "../../../types/constants.ts";
+import { hashFromBigint, ZERO_HASH } from "../../../base/primitives/hash.ts";
+import { encodeBlock } from "../../../base/types/block-codec.ts";
+import { EMPTY_UNCLES_HASH } from "../../../base/types/constants.ts";
 import { inProcessContext } from "../../transport/dispatch/context.ts";
 import { BlockJsonCache } from "../json/block-json-cache.ts";
 import { getBlockByHash, getBlockByNumber, getHeaderByHash, getHeaderByNumber } from "./blocks.ts";

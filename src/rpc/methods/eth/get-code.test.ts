@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ALICE, BOB, CODE, CONTRACT, createTestModules } from "../../../../test/support/rpc/test-chain.ts";
-import { bytesToHex } from "../../../primitives/hex.ts";
+import { bytesToHex } from "../../../base/primitives/hex.ts";
 import { getCode } from "./state.ts";
 
 const modules = createTestModules();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ALICE, CONTRACT, createTestModules, TOPIC } from "../../../../test/support/rpc/test-chain.ts";
-import type { Hash } from "../../../primitives/hash.ts";
+import type { Hash } from "../../../base/primitives/hash.ts";
 import { receiptsText } from "../json/receipt-json.ts";
 import type { RpcSettings } from "../rpc-ports.ts";
 import { getLogs } from "./filters.ts";

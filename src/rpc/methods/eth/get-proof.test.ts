@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BOB, CODE, CONTRACT, createTestModules } from "../../../../test/support/rpc/test-chain.ts";
-import { ZERO_HASH } from "../../../primitives/hash.ts";
-import { keccak256Hash } from "../../../primitives/keccak.ts";
-import { EMPTY_TRIE_ROOT } from "../../../types/constants.ts";
+import { ZERO_HASH } from "../../../base/primitives/hash.ts";
+import { keccak256Hash } from "../../../base/primitives/keccak.ts";
+import { EMPTY_TRIE_ROOT } from "../../../base/types/constants.ts";
 import { getProof, proofTextInSteps } from "./state.ts";
 
 const modules = createTestModules();

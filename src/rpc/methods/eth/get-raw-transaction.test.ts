@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createTestModules } from "../../../../test/support/rpc/test-chain.ts";
-import { ZERO_HASH } from "../../../primitives/hash.ts";
-import { bytesToHex } from "../../../primitives/hex.ts";
+import { ZERO_HASH } from "../../../base/primitives/hash.ts";
+import { bytesToHex } from "../../../base/primitives/hex.ts";
 import {
   getRawTransactionByBlockHashAndIndex,
   getRawTransactionByBlockNumberAndIndex,

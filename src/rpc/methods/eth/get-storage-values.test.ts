@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BOB, CONTRACT, createTestModules } from "../../../../test/support/rpc/test-chain.ts";
-import { hashFromBigint, ZERO_HASH } from "../../../primitives/hash.ts";
+import { hashFromBigint, ZERO_HASH } from "../../../base/primitives/hash.ts";
 import { getStorageValues } from "./state.ts";
 
 const modules = createTestModules();

@@ -1,4 +1,4 @@
-import { andThen } from "../../../threads/maybe-promise.ts";
+import { andThen } from "../../../base/threads/maybe-promise.ts";
 import type { NodePort } from "../../ports/node.ts";
 import { boolean, data, hash, type ParamCodec, quantity, string, typeFault } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";

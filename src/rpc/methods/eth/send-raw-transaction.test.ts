@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ALICE_KEY, BOB, CHAIN_ID, createTestModules } from "../../../../test/support/rpc/test-chain.ts";
-import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
-import { bytesToHex } from "../../../primitives/hex.ts";
-import { signTransaction } from "../../../types/transaction/sign.ts";
+import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
+import { bytesToHex } from "../../../base/primitives/hex.ts";
+import { signTransaction } from "../../../base/types/transaction/sign.ts";
 import { sendRawTransaction } from "./submit.ts";
 
 const plain = { to: BOB, value: 0n, data: EMPTY_BYTES, gasLimit: 21_000n, nonce: 0n };

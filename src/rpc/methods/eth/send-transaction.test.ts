@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { ALICE, BASE_FEE, BOB, CHAIN_ID, createTestModules } from "../../../../test/support/rpc/test-chain.ts";
-import { ZERO_HASH } from "../../../primitives/hash.ts";
-import { decodeTransaction } from "../../../types/transaction/decode.ts";
-import { recoverSender } from "../../../types/transaction/sender.ts";
+import { ZERO_HASH } from "../../../base/primitives/hash.ts";
+import { decodeTransaction } from "../../../base/types/transaction/decode.ts";
+import { recoverSender } from "../../../base/types/transaction/sender.ts";
 import { sendTransaction } from "./submit.ts";
 
 test("eth_sendTransaction fills in, signs and submits", async () => {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ALICE, BOB, createTestModules } from "../../../../test/support/rpc/test-chain.ts";
-import { BLOB_LENGTH } from "../../../crypto/kzg/blob.ts";
-import { bytesToHex, type Hex, hexToBytes } from "../../../primitives/hex.ts";
-import { decodeTransaction } from "../../../types/transaction/decode.ts";
-import { recoverSender } from "../../../types/transaction/sender.ts";
+import { BLOB_LENGTH } from "../../../base/crypto/kzg/blob.ts";
+import { bytesToHex, type Hex, hexToBytes } from "../../../base/primitives/hex.ts";
+import { decodeTransaction } from "../../../base/types/transaction/decode.ts";
+import { recoverSender } from "../../../base/types/transaction/sender.ts";
 import { signTransaction } from "./sign.ts";
 import { fillTransaction } from "./submit.ts";
 

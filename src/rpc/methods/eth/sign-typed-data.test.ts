@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TypedDataEncoder } from "ethers";
 import { ALICE, BOB, createTestModules } from "../../../../test/support/rpc/test-chain.ts";
-import { recoverAddress } from "../../../crypto/secp256k1.ts";
-import { bytesToBigint } from "../../../primitives/bytes.ts";
-import { bytesToHex, type Hex, hexToBytes } from "../../../primitives/hex.ts";
-import { allAtOnce } from "../../../threads/in-slices.ts";
+import { recoverAddress } from "../../../base/crypto/secp256k1.ts";
+import { bytesToBigint } from "../../../base/primitives/bytes.ts";
+import { bytesToHex, type Hex, hexToBytes } from "../../../base/primitives/hex.ts";
+import { allAtOnce } from "../../../base/threads/in-slices.ts";
 import { sign, signTypedDataV4 } from "./sign.ts";
 import { TYPED_DATA_LIMITS, typedDataHash } from "./typed-data.ts";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ALICE, BOB, createTestModules } from "../../../../test/support/rpc/test-chain.ts";
-import { recoverAddress } from "../../../crypto/secp256k1.ts";
-import { bytesToBigint } from "../../../primitives/bytes.ts";
-import { type Hex, hexToBytes } from "../../../primitives/hex.ts";
-import { keccak256 } from "../../../primitives/keccak.ts";
+import { recoverAddress } from "../../../base/crypto/secp256k1.ts";
+import { bytesToBigint } from "../../../base/primitives/bytes.ts";
+import { type Hex, hexToBytes } from "../../../base/primitives/hex.ts";
+import { keccak256 } from "../../../base/primitives/keccak.ts";
 import type { KeysPort } from "../../ports/keys.ts";
 import { personalSign } from "../personal/signing.ts";
 import { sign } from "./sign.ts";

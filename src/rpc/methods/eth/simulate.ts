@@ -1,7 +1,7 @@
-import { ERROR_CODES } from "../../../error-codes.ts";
-import type { SimulatedBlock } from "../../../execution/simulate/simulate.ts";
-import type { SimulatedCall } from "../../../execution/simulate/simulate-block.ts";
-import { assertWithinLimits } from "../../../execution/simulate/simulate-plan.ts";
+import { ERROR_CODES } from "../../../base/error-codes.ts";
+import type { SimulatedBlock } from "../../../evm/execution/simulate/simulate.ts";
+import type { SimulatedCall } from "../../../evm/execution/simulate/simulate-block.ts";
+import { assertWithinLimits } from "../../../evm/execution/simulate/simulate-plan.ts";
 import { blockSelector } from "../../ports/block-selector.ts";
 import type { ExecutionPort } from "../../ports/execution.ts";
 import { array, boolean, object, optional, rawJson } from "../../transport/codec.ts";

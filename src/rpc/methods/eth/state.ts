@@ -1,10 +1,10 @@
-import type { Address } from "../../../primitives/address.ts";
-import { bytesToBigint } from "../../../primitives/bytes.ts";
-import { type Hash, hashFromBigint, hashToBytes, ZERO_HASH } from "../../../primitives/hash.ts";
-import { EMPTY_ACCOUNT } from "../../../state/account.ts";
-import { inSlices, StepWork } from "../../../threads/in-slices.ts";
-import { andThen } from "../../../threads/maybe-promise.ts";
-import { EMPTY_TRIE_ROOT } from "../../../types/constants.ts";
+import type { Address } from "../../../base/primitives/address.ts";
+import { bytesToBigint } from "../../../base/primitives/bytes.ts";
+import { type Hash, hashFromBigint, hashToBytes, ZERO_HASH } from "../../../base/primitives/hash.ts";
+import { inSlices, StepWork } from "../../../base/threads/in-slices.ts";
+import { andThen } from "../../../base/threads/maybe-promise.ts";
+import { EMPTY_TRIE_ROOT } from "../../../base/types/constants.ts";
+import { EMPTY_ACCOUNT } from "../../../evm/state/account.ts";
 import { blockSelector } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import {

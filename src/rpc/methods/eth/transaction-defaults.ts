@@ -1,15 +1,15 @@
+import { type Address, ZERO_ADDRESS } from "../../../base/primitives/address.ts";
+import { equalBytes } from "../../../base/primitives/bytes.ts";
+import type { Header } from "../../../base/types/header.ts";
+import type { TransactionFields } from "../../../base/types/transaction/codec.ts";
+import { checkSize } from "../../../consensus/mempool/admission.ts";
+import { TX_SIZE_MAX } from "../../../consensus/mempool/pool.ts";
 import {
   assertChainId,
   type CallArguments,
   calldataOf,
   withFeeDefaults,
-} from "../../../execution/call/call-arguments.ts";
-import { checkSize } from "../../../mempool/admission.ts";
-import { TX_SIZE_MAX } from "../../../mempool/pool.ts";
-import { type Address, ZERO_ADDRESS } from "../../../primitives/address.ts";
-import { equalBytes } from "../../../primitives/bytes.ts";
-import type { Header } from "../../../types/header.ts";
-import type { TransactionFields } from "../../../types/transaction/codec.ts";
+} from "../../../evm/execution/call/call-arguments.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { ExecutionPort } from "../../ports/execution.ts";
 import { TransactionFieldsError } from "../../transport/errors.ts";

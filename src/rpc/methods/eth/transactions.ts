@@ -1,7 +1,7 @@
-import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
-import { inSlices } from "../../../threads/in-slices.ts";
-import { andThen } from "../../../threads/maybe-promise.ts";
-import { encodePooledTransaction } from "../../../types/transaction/encode.ts";
+import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
+import { inSlices } from "../../../base/threads/in-slices.ts";
+import { andThen } from "../../../base/threads/maybe-promise.ts";
+import { encodePooledTransaction } from "../../../base/types/transaction/encode.ts";
 import { blockNumberOrTag, byHash } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { KeysPort } from "../../ports/keys.ts";

@@ -1,6 +1,6 @@
-import { bigintToFixedBytes, concatBytes } from "../../../primitives/bytes.ts";
-import { isData } from "../../../primitives/hex.ts";
-import { keccak256, keccak256InSteps } from "../../../primitives/keccak.ts";
+import { bigintToFixedBytes, concatBytes } from "../../../base/primitives/bytes.ts";
+import { isData } from "../../../base/primitives/hex.ts";
+import { keccak256, keccak256InSteps } from "../../../base/primitives/keccak.ts";
 import { hexToOwnBytes } from "../../transport/codec.ts";
 import { scanJson } from "../../transport/dispatch/json-scan.ts";
 import { InvalidParamsError, InvalidRequestError, TypedDataError } from "../../transport/errors.ts";

@@ -1,8 +1,8 @@
+import type { Timer, Timers } from "../../../base/telemetry/timers.ts";
+import { inSlices } from "../../../base/threads/in-slices.ts";
+import { andThen, type MaybePromise } from "../../../base/threads/maybe-promise.ts";
+import type { SharedSlices } from "../../../base/threads/shared-slices.ts";
 import { LogFilter } from "../../../chain/logs/log-filter.ts";
-import type { Timer, Timers } from "../../../telemetry/timers.ts";
-import { inSlices } from "../../../threads/in-slices.ts";
-import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
-import type { SharedSlices } from "../../../threads/shared-slices.ts";
 import type { ChainView, FoundLogs, LogLimits } from "../../ports/chain-view.ts";
 import type { JsonText } from "../../transport/codec.ts";
 import type { CallContext, Connection } from "../../transport/dispatch/context.ts";

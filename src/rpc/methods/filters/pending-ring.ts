@@ -1,4 +1,4 @@
-import type { PooledTransaction } from "../../../mempool/pool.ts";
+import type { PooledTransaction } from "../../../consensus/mempool/pool.ts";
 
 /** 20,000 transactions are those of half a minute at full load; 16 MB bound the large ones. */
 const ENTRIES_MAX = 20_000;

@@ -1,6 +1,6 @@
+import type { ExecutedBlock } from "../../../base/types/block.ts";
 import { BlockLogs, encodeBlockLogs } from "../../../chain/logs/block-logs.ts";
 import type { LogFilter } from "../../../chain/logs/log-filter.ts";
-import type { ExecutedBlock } from "../../../types/block.ts";
 import type { LogListWriter } from "../json/log-list.ts";
 
 /** Bytes of logs stored for filters that have not been polled since. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ManualTimers } from "../../../../test/support/base/telemetry/manual-timers.ts";
 import { createTestModules } from "../../../../test/support/rpc/test-chain.ts";
-import { ManualTimers } from "../../../../test/support/telemetry/manual-timers.ts";
-import { SharedSlices } from "../../../threads/shared-slices.ts";
+import { SharedSlices } from "../../../base/threads/shared-slices.ts";
 import { blockText, blockTextInSteps } from "./block-json.ts";
 import { BlockJsonCache } from "./block-json-cache.ts";
 import { receiptsText, receiptsTextInSteps } from "./receipt-json.ts";

@@ -1,7 +1,7 @@
-import { allAtOnce, inSlices, type Steps } from "../../../threads/in-slices.ts";
-import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
-import type { SharedSlices } from "../../../threads/shared-slices.ts";
-import type { ExecutedBlock } from "../../../types/block.ts";
+import { allAtOnce, inSlices, type Steps } from "../../../base/threads/in-slices.ts";
+import { andThen, type MaybePromise } from "../../../base/threads/maybe-promise.ts";
+import type { SharedSlices } from "../../../base/threads/shared-slices.ts";
+import type { ExecutedBlock } from "../../../base/types/block.ts";
 import type { SealedHeader } from "../../ports/chain-view.ts";
 import { blockTextInSteps, headerText } from "./block-json.ts";
 import { receiptsTextInSteps } from "./receipt-json.ts";

@@ -1,9 +1,9 @@
-import type { Hash } from "../../../primitives/hash.ts";
-import { allAtOnce, StepWork } from "../../../threads/in-slices.ts";
-import type { ExecutedBlock, Withdrawal } from "../../../types/block.ts";
-import { blockSize } from "../../../types/block-codec.ts";
-import type { Header } from "../../../types/header.ts";
-import { headerHash } from "../../../types/header-codec.ts";
+import type { Hash } from "../../../base/primitives/hash.ts";
+import { allAtOnce, StepWork } from "../../../base/threads/in-slices.ts";
+import type { ExecutedBlock, Withdrawal } from "../../../base/types/block.ts";
+import { blockSize } from "../../../base/types/block-codec.ts";
+import type { Header } from "../../../base/types/header.ts";
+import { headerHash } from "../../../base/types/header-codec.ts";
 import type { SealedHeader } from "../../ports/chain-view.ts";
 import { minedTransactionOf } from "../../ports/mined.ts";
 import type { SyncProgress } from "../../ports/node.ts";

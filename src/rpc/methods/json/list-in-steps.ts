@@ -1,4 +1,4 @@
-import { StepWork } from "../../../threads/in-slices.ts";
+import { StepWork } from "../../../base/threads/in-slices.ts";
 
 /** A transaction or a receipt takes as long to write as half an item of `StepWork`, besides its bytes. */
 export const TEXT_WORK = 0.5;

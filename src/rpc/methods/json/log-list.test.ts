@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../../../test/support/fast-check.ts";
+import type { Address } from "../../../base/primitives/address.ts";
+import type { Hash } from "../../../base/primitives/hash.ts";
+import { bytesToHex } from "../../../base/primitives/hex.ts";
+import type { ExecutedBlock } from "../../../base/types/block.ts";
+import type { Log } from "../../../base/types/receipt.ts";
 import { BlockLogs, encodeBlockLogs } from "../../../chain/logs/block-logs.ts";
 import { LogFilter, type LogFilterOptions } from "../../../chain/logs/log-filter.ts";
-import type { Address } from "../../../primitives/address.ts";
-import type { Hash } from "../../../primitives/hash.ts";
-import { bytesToHex } from "../../../primitives/hex.ts";
-import type { ExecutedBlock } from "../../../types/block.ts";
-import type { Log } from "../../../types/receipt.ts";
 import { jsonString } from "../../transport/codec.ts";
 import { LogListWriter } from "./log-list.ts";
 import { LogTextCache } from "./log-text-cache.ts";

@@ -1,7 +1,7 @@
-import type { Hash } from "../../../primitives/hash.ts";
-import { allAtOnce } from "../../../threads/in-slices.ts";
-import type { ExecutedBlock } from "../../../types/block.ts";
-import type { Log } from "../../../types/receipt.ts";
+import type { Hash } from "../../../base/primitives/hash.ts";
+import { allAtOnce } from "../../../base/threads/in-slices.ts";
+import type { ExecutedBlock } from "../../../base/types/block.ts";
+import type { Log } from "../../../base/types/receipt.ts";
 import type { MinedReceipt } from "../../ports/chain-view.ts";
 import { minedReceipts } from "../../ports/mined.ts";
 import { listInSteps } from "./list-in-steps.ts";

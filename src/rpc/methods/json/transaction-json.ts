@@ -1,6 +1,11 @@
-import type { Address } from "../../../primitives/address.ts";
-import { effectiveGasPrice, maxFeePerGasOf } from "../../../types/transaction/fees.ts";
-import type { AccessList, Authorization, BlobSidecar, Transaction } from "../../../types/transaction/transaction.ts";
+import type { Address } from "../../../base/primitives/address.ts";
+import { effectiveGasPrice, maxFeePerGasOf } from "../../../base/types/transaction/fees.ts";
+import type {
+  AccessList,
+  Authorization,
+  BlobSidecar,
+  Transaction,
+} from "../../../base/types/transaction/transaction.ts";
 import type { MinedTransaction, TransactionPosition } from "../../ports/chain-view.ts";
 import { dataText, plainListText, plainText, quantityText } from "./write.ts";
 

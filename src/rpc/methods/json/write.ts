@@ -1,4 +1,4 @@
-import { hexDigits } from "../../../primitives/hex.ts";
+import { hexDigits } from "../../../base/primitives/hex.ts";
 import type { JsonText } from "../../transport/codec.ts";
 
 /** JSON text of a QUANTITY. */

@@ -1,9 +1,9 @@
 import { randomBytes, randomInt } from "node:crypto";
-import { errorClassOf } from "../../../errors.ts";
-import { ZERO_ADDRESS } from "../../../primitives/address.ts";
-import { bytesToHex } from "../../../primitives/hex.ts";
-import { SharedSlices } from "../../../threads/shared-slices.ts";
-import { signTransaction } from "../../../types/transaction/sign.ts";
+import { errorClassOf } from "../../../base/errors.ts";
+import { ZERO_ADDRESS } from "../../../base/primitives/address.ts";
+import { bytesToHex } from "../../../base/primitives/hex.ts";
+import { SharedSlices } from "../../../base/threads/shared-slices.ts";
+import { signTransaction } from "../../../base/types/transaction/sign.ts";
 import { array, json, jsonString, lenientInteger, type ParamCodec } from "../../transport/codec.ts";
 import type { CallContext } from "../../transport/dispatch/context.ts";
 import { defineMethod, type Method } from "../../transport/dispatch/method.ts";

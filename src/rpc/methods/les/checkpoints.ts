@@ -1,7 +1,7 @@
-import type { LesPort } from "../../../les/port.ts";
-import { checksumAddress } from "../../../primitives/address.ts";
-import { andThen } from "../../../threads/maybe-promise.ts";
-import { encodeHeader } from "../../../types/header-codec.ts";
+import { checksumAddress } from "../../../base/primitives/address.ts";
+import { andThen } from "../../../base/threads/maybe-promise.ts";
+import { encodeHeader } from "../../../base/types/header-codec.ts";
+import type { LesPort } from "../../../heritage/les/port.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import { array, data, lenientInteger, type ResultCodec, string } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";

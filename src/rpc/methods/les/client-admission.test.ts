@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ManualTimers } from "../../../../test/support/telemetry/manual-timers.ts";
-import { CapacityExceededError } from "../../../les/errors.ts";
-import type { AdmittedCall } from "../../../les/port.ts";
-import { clientIdOf } from "../../../les/serving/client-id.ts";
+import { ManualTimers } from "../../../../test/support/base/telemetry/manual-timers.ts";
+import { clientIdOf } from "../../../heritage/les/client-id.ts";
+import { CapacityExceededError } from "../../../heritage/les/errors.ts";
+import type { AdmittedCall } from "../../../heritage/les/port.ts";
 import { RequestContext } from "../../transport/dispatch/context.ts";
 import { createClientAdmission } from "./client-admission.ts";
 

@@ -1,8 +1,8 @@
-import type { NodeError } from "../../../errors.ts";
-import type { CapacityExceededError } from "../../../les/errors.ts";
-import type { AdmittedCall, ServingPort } from "../../../les/port.ts";
-import type { ClientConnection } from "../../../les/serving/light-clients.ts";
-import type { Timers } from "../../../telemetry/timers.ts";
+import type { NodeError } from "../../../base/errors.ts";
+import type { Timers } from "../../../base/telemetry/timers.ts";
+import type { CapacityExceededError } from "../../../heritage/les/errors.ts";
+import type { AdmittedCall, ServingPort } from "../../../heritage/les/port.ts";
+import type { ClientConnection } from "../../../heritage/les/serving/light-clients.ts";
 import type { CallAdmission, Meter } from "../../transport/dispatch/call-admission.ts";
 import type { Connection, RequestContext } from "../../transport/dispatch/context.ts";
 import { RequestTimeoutError } from "../../transport/errors.ts";

@@ -1,9 +1,9 @@
-import { NodeError } from "../../../errors.ts";
-import type { LightClientControl } from "../../../les/port.ts";
-import { type ClientId, parseClientId } from "../../../les/serving/client-id.ts";
-import type { ClientInfo, ClientParameters, ServerInfo } from "../../../les/serving/light-clients.ts";
-import { isJsonObject } from "../../../primitives/shape.ts";
-import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
+import { NodeError } from "../../../base/errors.ts";
+import { isJsonObject } from "../../../base/primitives/shape.ts";
+import { andThen, type MaybePromise } from "../../../base/threads/maybe-promise.ts";
+import { type ClientId, parseClientId } from "../../../heritage/les/client-id.ts";
+import type { LightClientControl } from "../../../heritage/les/port.ts";
+import type { ClientInfo, ClientParameters, ServerInfo } from "../../../heritage/les/serving/light-clients.ts";
 import {
   array,
   json,

@@ -1,6 +1,6 @@
-import { NodeError } from "../../../errors.ts";
-import { ZERO_ADDRESS } from "../../../primitives/address.ts";
-import { andThen } from "../../../threads/maybe-promise.ts";
+import { NodeError } from "../../../base/errors.ts";
+import { ZERO_ADDRESS } from "../../../base/primitives/address.ts";
+import { andThen } from "../../../base/threads/maybe-promise.ts";
 import type { MinerSettings } from "../../ports/miner.ts";
 import { address, boolean, json, jsonInteger, optional, quantity } from "../../transport/codec.ts";
 import { defineMethod, type Method } from "../../transport/dispatch/method.ts";

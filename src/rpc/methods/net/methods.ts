@@ -1,4 +1,4 @@
-import { andThen } from "../../../threads/maybe-promise.ts";
+import { andThen } from "../../../base/threads/maybe-promise.ts";
 import type { NodePort } from "../../ports/node.ts";
 import { boolean, jsonInteger, string } from "../../transport/codec.ts";
 import { defineMethod, type Method } from "../../transport/dispatch/method.ts";

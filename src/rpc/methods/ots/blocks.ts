@@ -1,7 +1,7 @@
-import { blockReward } from "../../../execution/block/rewards.ts";
-import { hardforkAt } from "../../../params/hardforks.ts";
-import { andThen } from "../../../threads/maybe-promise.ts";
-import type { ExecutedBlock } from "../../../types/block.ts";
+import { hardforkAt } from "../../../base/params/hardforks.ts";
+import { andThen } from "../../../base/threads/maybe-promise.ts";
+import type { ExecutedBlock } from "../../../base/types/block.ts";
+import { blockReward } from "../../../evm/execution/block/rewards.ts";
 import { type BlockNumberOrTag, blockNumberOrTag, blockSelector, byHash } from "../../ports/block-selector.ts";
 import type { ChainConstants, ChainView } from "../../ports/chain-view.ts";
 import { minedReceipts, minedTransactionOf } from "../../ports/mined.ts";

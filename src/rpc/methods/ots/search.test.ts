@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { CountedSlices } from "../../../../test/support/base/threads/counted-slices.ts";
 import { createTestModules } from "../../../../test/support/rpc/test-chain.ts";
-import { CountedSlices } from "../../../../test/support/threads/counted-slices.ts";
 import { jsonString } from "../../transport/codec.ts";
 import { searchResult } from "./search.ts";
 

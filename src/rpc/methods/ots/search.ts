@@ -1,10 +1,10 @@
 import { setImmediate } from "node:timers/promises";
+import type { Address } from "../../../base/primitives/address.ts";
+import type { CancelToken } from "../../../base/threads/cancel-token.ts";
+import { StepWork } from "../../../base/threads/in-slices.ts";
+import { andThen } from "../../../base/threads/maybe-promise.ts";
 import type { AddressBlock, AddressQuery } from "../../../chain/addresses/address-index.ts";
-import { UNKNOWN_INDEX } from "../../../chain/addresses/block-addresses.ts";
-import type { Address } from "../../../primitives/address.ts";
-import type { CancelToken } from "../../../threads/cancel-token.ts";
-import { StepWork } from "../../../threads/in-slices.ts";
-import { andThen } from "../../../threads/maybe-promise.ts";
+import { UNKNOWN_INDEX } from "../../../chain/records/block-addresses.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { ExecutionPort } from "../../ports/execution.ts";
 import { address, hash, type JsonText, lenientInteger, nullable, rawJson } from "../../transport/codec.ts";

@@ -1,10 +1,10 @@
-import { precompilesAt } from "../../../evm/precompiles/index.ts";
-import { delegationTarget } from "../../../execution/transaction/authorizations.ts";
-import { hardforkAt } from "../../../params/hardforks.ts";
-import type { Address } from "../../../primitives/address.ts";
-import type { Hash } from "../../../primitives/hash.ts";
-import type { Hex } from "../../../primitives/hex.ts";
-import { textString } from "../../../tracing/json-writer.ts";
+import { hardforkAt } from "../../../base/params/hardforks.ts";
+import type { Address } from "../../../base/primitives/address.ts";
+import type { Hash } from "../../../base/primitives/hash.ts";
+import type { Hex } from "../../../base/primitives/hex.ts";
+import { delegationTarget } from "../../../evm/execution/transaction/authorizations.ts";
+import { precompilesAt } from "../../../evm/machine/precompiles/index.ts";
+import { textString } from "../../../evm/tracing/json-writer.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { ExecutionPort } from "../../ports/execution.ts";
 import { address, hash, rawJson } from "../../transport/codec.ts";

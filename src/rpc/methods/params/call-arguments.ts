@@ -1,11 +1,11 @@
-import type { CallArguments } from "../../../execution/call/call-arguments.ts";
-import type { CallArgumentsBundle } from "../../../execution/call/call-many.ts";
-import type { AccountOverride, BlockOverrides, StateOverrides } from "../../../execution/call/overrides.ts";
-import { checksumAddress, ZERO_ADDRESS } from "../../../primitives/address.ts";
-import type { Hash } from "../../../primitives/hash.ts";
-import { isJsonObject } from "../../../primitives/shape.ts";
-import type { Withdrawal } from "../../../types/block.ts";
-import type { AccessList, AccessListEntry, Authorization } from "../../../types/transaction/transaction.ts";
+import { checksumAddress, ZERO_ADDRESS } from "../../../base/primitives/address.ts";
+import type { Hash } from "../../../base/primitives/hash.ts";
+import { isJsonObject } from "../../../base/primitives/shape.ts";
+import type { Withdrawal } from "../../../base/types/block.ts";
+import type { AccessList, AccessListEntry, Authorization } from "../../../base/types/transaction/transaction.ts";
+import type { CallArguments } from "../../../evm/execution/call/call-arguments.ts";
+import type { CallArgumentsBundle } from "../../../evm/execution/call/call-many.ts";
+import type { AccountOverride, BlockOverrides, StateOverrides } from "../../../evm/execution/call/overrides.ts";
 import { blockSelector } from "../../ports/block-selector.ts";
 import {
   address,

@@ -1,5 +1,5 @@
-import type { Address } from "../../../primitives/address.ts";
-import type { Hash } from "../../../primitives/hash.ts";
+import type { Address } from "../../../base/primitives/address.ts";
+import type { Hash } from "../../../base/primitives/hash.ts";
 import { type BlockNumberOrTag, blockNumberOrTag } from "../../ports/block-selector.ts";
 import {
   address,

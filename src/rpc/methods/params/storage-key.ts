@@ -1,4 +1,4 @@
-import { type Hash, hashFromBigint } from "../../../primitives/hash.ts";
+import { type Hash, hashFromBigint } from "../../../base/primitives/hash.ts";
 import { InvalidParamsError } from "../../transport/errors.ts";
 
 /** As nearly all keys are written, a thousand of them in one request. */

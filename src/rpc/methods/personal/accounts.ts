@@ -1,7 +1,6 @@
-import { UNLOCK_SECONDS_DEFAULT } from "../../../keystore/account-manager.ts";
-import { checksumAddress } from "../../../primitives/address.ts";
-import { andThen } from "../../../threads/maybe-promise.ts";
-import type { KeysPort } from "../../ports/keys.ts";
+import { checksumAddress } from "../../../base/primitives/address.ts";
+import { andThen } from "../../../base/threads/maybe-promise.ts";
+import { type KeysPort, UNLOCK_SECONDS_DEFAULT } from "../../ports/keys.ts";
 import { address, array, boolean, json, lenientInteger, optional, string } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidParamsError } from "../../transport/errors.ts";

@@ -1,9 +1,9 @@
-import { recoverAddress } from "../../../crypto/secp256k1.ts";
-import type { Signature } from "../../../crypto/secp256k1-backend.ts";
-import type { Address } from "../../../primitives/address.ts";
-import { bytesToBigint } from "../../../primitives/bytes.ts";
-import { inSlices } from "../../../threads/in-slices.ts";
-import type { MaybePromise } from "../../../threads/maybe-promise.ts";
+import { recoverAddress } from "../../../base/crypto/secp256k1.ts";
+import type { Signature } from "../../../base/crypto/secp256k1-backend.ts";
+import type { Address } from "../../../base/primitives/address.ts";
+import { bytesToBigint } from "../../../base/primitives/bytes.ts";
+import { inSlices } from "../../../base/threads/in-slices.ts";
+import type { MaybePromise } from "../../../base/threads/maybe-promise.ts";
 import type { KeysPort } from "../../ports/keys.ts";
 import { address, data, hash, json, optional, rawJson, string } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";

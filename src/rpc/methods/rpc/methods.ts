@@ -1,4 +1,4 @@
-import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
+import { andThen, type MaybePromise } from "../../../base/threads/maybe-promise.ts";
 import type { NodePort } from "../../ports/node.ts";
 import { json } from "../../transport/codec.ts";
 import type { AccessPolicy } from "../../transport/dispatch/context.ts";

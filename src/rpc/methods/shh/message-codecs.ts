@@ -1,10 +1,10 @@
-import { concatBytes } from "../../../primitives/bytes.ts";
-import { bytesToHex } from "../../../primitives/hex.ts";
-import { isJsonObject } from "../../../primitives/shape.ts";
-import { wireTopic } from "../../../shh/envelope.ts";
-import { type Identity, identityFromBytes, isPublicKey } from "../../../shh/message.ts";
-import type { MessageCriteria } from "../../../shh/message-filters.ts";
-import type { Post, WhisperMessage } from "../../../shh/whisper.ts";
+import { concatBytes } from "../../../base/primitives/bytes.ts";
+import { bytesToHex } from "../../../base/primitives/hex.ts";
+import { isJsonObject } from "../../../base/primitives/shape.ts";
+import { wireTopic } from "../../../heritage/shh/envelope.ts";
+import { type Identity, identityFromBytes, isPublicKey } from "../../../heritage/shh/message.ts";
+import type { MessageCriteria } from "../../../heritage/shh/message-filters.ts";
+import type { Post, WhisperMessage } from "../../../heritage/shh/whisper.ts";
 import {
   array,
   type Codec,

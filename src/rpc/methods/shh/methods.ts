@@ -1,6 +1,6 @@
-import { identityFromBytes } from "../../../shh/message.ts";
-import { PROTOCOL_VERSION } from "../../../shh/peers/peer.ts";
-import type { ShhPort } from "../../../shh/port.ts";
+import { identityFromBytes } from "../../../heritage/shh/message.ts";
+import { PROTOCOL_VERSION } from "../../../heritage/shh/peers/peer.ts";
+import type { ShhPort } from "../../../heritage/shh/port.ts";
 import { array, boolean, optional, string } from "../../transport/codec.ts";
 import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
 import { InvalidValueError } from "../../transport/errors.ts";

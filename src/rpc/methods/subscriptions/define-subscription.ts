@@ -1,4 +1,4 @@
-import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
+import { andThen, type MaybePromise } from "../../../base/threads/maybe-promise.ts";
 import { boolean, jsonKind, type ParamCodec, string, typeFault } from "../../transport/codec.ts";
 import type { CallContext } from "../../transport/dispatch/context.ts";
 import { NO_PARAMS } from "../../transport/dispatch/message.ts";

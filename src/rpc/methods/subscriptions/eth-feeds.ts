@@ -1,6 +1,6 @@
-import type { Timer, Timers } from "../../../telemetry/timers.ts";
-import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
-import type { ExecutedBlock } from "../../../types/block.ts";
+import type { Timer, Timers } from "../../../base/telemetry/timers.ts";
+import { andThen, type MaybePromise } from "../../../base/threads/maybe-promise.ts";
+import type { ExecutedBlock } from "../../../base/types/block.ts";
 import type { ChainEvents, PendingTransaction } from "../../ports/chain-view.ts";
 import type { NodePort, SyncProgress } from "../../ports/node.ts";
 import { absentMembers, syncProgressText } from "../json/block-json.ts";

@@ -1,7 +1,7 @@
+import type { Address } from "../../../base/primitives/address.ts";
+import type { ExecutedBlock } from "../../../base/types/block.ts";
+import type { Log } from "../../../base/types/receipt.ts";
 import type { LogFilter } from "../../../chain/logs/log-filter.ts";
-import type { Address } from "../../../primitives/address.ts";
-import type { ExecutedBlock } from "../../../types/block.ts";
-import type { Log } from "../../../types/receipt.ts";
 import { TooManyError } from "../../transport/errors.ts";
 import { logText } from "../json/receipt-json.ts";
 import type { BlockRange } from "../params/log-criteria.ts";

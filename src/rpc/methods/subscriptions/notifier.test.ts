@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ManualTimers } from "../../../../test/support/telemetry/manual-timers.ts";
-import { InvariantError } from "../../../errors.ts";
+import { ManualTimers } from "../../../../test/support/base/telemetry/manual-timers.ts";
+import { InvariantError } from "../../../base/errors.ts";
 import type { Connection } from "../../transport/dispatch/context.ts";
 import { Audience } from "./audience.ts";
 import { Notifier } from "./notifier.ts";

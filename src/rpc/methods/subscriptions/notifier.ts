@@ -1,5 +1,5 @@
-import { invariant } from "../../../errors.ts";
-import type { Timers } from "../../../telemetry/timers.ts";
+import { invariant } from "../../../base/errors.ts";
+import type { Timers } from "../../../base/telemetry/timers.ts";
 import type { Audience, Group } from "./audience.ts";
 
 /** The notifier runs this long before other work gets its turn. */

@@ -1,5 +1,5 @@
-import type { Hash } from "../../../primitives/hash.ts";
-import type { ExecutedBlock } from "../../../types/block.ts";
+import type { Hash } from "../../../base/primitives/hash.ts";
+import type { ExecutedBlock } from "../../../base/types/block.ts";
 import { minedReceipts } from "../../ports/mined.ts";
 import type { BlockJsonCache } from "../json/block-json-cache.ts";
 import { receiptText } from "../json/receipt-json.ts";

@@ -1,8 +1,8 @@
-import { invariant } from "../../../errors.ts";
-import { blockReward } from "../../../execution/block/rewards.ts";
-import { hardforkAt } from "../../../params/hardforks.ts";
-import { textString } from "../../../tracing/json-writer.ts";
-import type { ExecutedBlock } from "../../../types/block.ts";
+import { invariant } from "../../../base/errors.ts";
+import { hardforkAt } from "../../../base/params/hardforks.ts";
+import type { ExecutedBlock } from "../../../base/types/block.ts";
+import { blockReward } from "../../../evm/execution/block/rewards.ts";
+import { textString } from "../../../evm/tracing/json-writer.ts";
 import { blockSelector } from "../../ports/block-selector.ts";
 import type { ChainConstants, ChainView } from "../../ports/chain-view.ts";
 import type { ExecutionPort, TraceRequest, TransactionTrace } from "../../ports/execution.ts";

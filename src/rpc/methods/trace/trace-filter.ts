@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
-import type { FrameFilter } from "../../../tracing/parity/parity-tracer.ts";
-import { TraceTooLargeError } from "../../../tracing/trace-budget.ts";
+import type { FrameFilter } from "../../../evm/tracing/parity/parity-tracer.ts";
+import { TraceTooLargeError } from "../../../evm/tracing/trace-budget.ts";
 import { type BlockNumberOrTag, blockNumberOrTag } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { ExecutionPort } from "../../ports/execution.ts";

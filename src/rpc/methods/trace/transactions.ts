@@ -1,7 +1,7 @@
-import { textString } from "../../../tracing/json-writer.ts";
-import { PARITY_TRACE_TYPES, type ParityTraceType } from "../../../tracing/parity/parity-tracer.ts";
-import { NotTraceableError } from "../../../tracing/trace-budget.ts";
-import type { TracerConfig } from "../../../tracing/tracer-config.ts";
+import { textString } from "../../../evm/tracing/json-writer.ts";
+import { PARITY_TRACE_TYPES, type ParityTraceType } from "../../../evm/tracing/parity/parity-tracer.ts";
+import { NotTraceableError } from "../../../evm/tracing/trace-budget.ts";
+import type { TracerConfig } from "../../../evm/tracing/tracer-config.ts";
 import { blockSelector } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { ExecutionPort, TraceRequest } from "../../ports/execution.ts";

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
+import { ManualTimers } from "../../../../test/support/base/telemetry/manual-timers.ts";
 import { ALICE, BOB, createTestModules } from "../../../../test/support/rpc/test-chain.ts";
-import { ManualTimers } from "../../../../test/support/telemetry/manual-timers.ts";
-import type { PooledTransaction } from "../../../mempool/pool.ts";
-import { checksumAddress } from "../../../primitives/address.ts";
-import { fatalTimers } from "../../../telemetry/fatal-timers.ts";
-import type { Timers } from "../../../telemetry/timers.ts";
+import { checksumAddress } from "../../../base/primitives/address.ts";
+import { fatalTimers } from "../../../base/telemetry/fatal-timers.ts";
+import type { Timers } from "../../../base/telemetry/timers.ts";
+import type { PooledTransaction } from "../../../consensus/mempool/pool.ts";
 import { pendingTransactions } from "../eth/transactions.ts";
 import { content, contentFrom, inspect, status } from "./methods.ts";
 

@@ -1,9 +1,9 @@
-import type { PoolContent, PooledTransaction } from "../../../mempool/pool.ts";
-import { type Address, checksumAddress } from "../../../primitives/address.ts";
-import { StepWork } from "../../../threads/in-slices.ts";
-import { andThen } from "../../../threads/maybe-promise.ts";
-import type { SharedSlices } from "../../../threads/shared-slices.ts";
-import { maxFeePerGasOf } from "../../../types/transaction/fees.ts";
+import { type Address, checksumAddress } from "../../../base/primitives/address.ts";
+import { StepWork } from "../../../base/threads/in-slices.ts";
+import { andThen } from "../../../base/threads/maybe-promise.ts";
+import type { SharedSlices } from "../../../base/threads/shared-slices.ts";
+import { maxFeePerGasOf } from "../../../base/types/transaction/fees.ts";
+import type { PoolContent, PooledTransaction } from "../../../consensus/mempool/pool.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import { address, rawJsonOf } from "../../transport/codec.ts";
 import { defineMethod, type Method } from "../../transport/dispatch/method.ts";

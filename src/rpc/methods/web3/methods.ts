@@ -1,8 +1,8 @@
-import type { Hash } from "../../../primitives/hash.ts";
-import { bytesToHex } from "../../../primitives/hex.ts";
-import { keccak256Hash, keccak256InSteps } from "../../../primitives/keccak.ts";
-import { inSlices } from "../../../threads/in-slices.ts";
-import { andThen } from "../../../threads/maybe-promise.ts";
+import type { Hash } from "../../../base/primitives/hash.ts";
+import { bytesToHex } from "../../../base/primitives/hex.ts";
+import { keccak256Hash, keccak256InSteps } from "../../../base/primitives/keccak.ts";
+import { inSlices } from "../../../base/threads/in-slices.ts";
+import { andThen } from "../../../base/threads/maybe-promise.ts";
 import type { NodePort } from "../../ports/node.ts";
 import { data, hash, string } from "../../transport/codec.ts";
 import { defineMethod, type Method } from "../../transport/dispatch/method.ts";

@@ -1,4 +1,4 @@
-import type { Timers } from "../../../telemetry/timers.ts";
+import type { Timers } from "../../../base/telemetry/timers.ts";
 
 export type AttemptLimitOptions = {
   /** Failures within `windowMs` that cost nothing. */

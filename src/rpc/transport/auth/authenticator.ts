@@ -1,5 +1,5 @@
-import { equalBytes } from "../../../primitives/bytes.ts";
-import type { Timers } from "../../../telemetry/timers.ts";
+import { equalBytes } from "../../../base/primitives/bytes.ts";
+import type { Timers } from "../../../base/telemetry/timers.ts";
 import { AttemptLimit } from "./attempt-limit.ts";
 import { type Credential, globMatcher } from "./credential.ts";
 import { type JwtClaims, verifyJwt } from "./jwt.ts";

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { isJsonObject } from "../../../primitives/shape.ts";
+import { isJsonObject } from "../../../base/primitives/shape.ts";
 
 /** What a token says. Times are NumericDates: seconds of the Unix clock. */
 export type JwtClaims = {

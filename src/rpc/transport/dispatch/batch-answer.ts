@@ -1,4 +1,4 @@
-import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
+import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
 import type { JsonPart } from "../codec.ts";
 import type { MemoryBudget, MemoryShare } from "../memory-budget.ts";
 import type { Answer } from "./answer.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { ManualTimers } from "../../../../test/support/telemetry/manual-timers.ts";
+import { ManualTimers } from "../../../../test/support/base/telemetry/manual-timers.ts";
 import { type CallOwner, CallQueue } from "./call-queue.ts";
 
 /** Longer than the slice after which others have their turn. */

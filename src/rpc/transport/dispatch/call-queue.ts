@@ -1,5 +1,5 @@
-import type { Timers } from "../../../telemetry/timers.ts";
-import { beginWait } from "../../../threads/waits.ts";
+import type { Timers } from "../../../base/telemetry/timers.ts";
+import { beginWait } from "../../../base/threads/waits.ts";
 import { RequestTimeoutError, TooManyError } from "../errors.ts";
 
 /** Heavy work of this long is followed by one round of everything else: timers, blocks, other requests. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../../../test/support/fast-check.ts";
 import { TEST_REGISTRY } from "../../../../test/support/rpc/test-methods.ts";
-import { fatalTimers } from "../../../telemetry/fatal-timers.ts";
+import { fatalTimers } from "../../../base/telemetry/fatal-timers.ts";
 import { type Credential, OWNER } from "../auth/credential.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../limits.ts";
 import { MemoryBudget } from "../memory-budget.ts";

@@ -1,8 +1,8 @@
-import { errorClassOf } from "../../../errors.ts";
-import type { Timers } from "../../../telemetry/timers.ts";
-import { allAtOnce, inSlices } from "../../../threads/in-slices.ts";
-import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
-import { SharedSlices } from "../../../threads/shared-slices.ts";
+import { errorClassOf } from "../../../base/errors.ts";
+import type { Timers } from "../../../base/telemetry/timers.ts";
+import { allAtOnce, inSlices } from "../../../base/threads/in-slices.ts";
+import { andThen, type MaybePromise } from "../../../base/threads/maybe-promise.ts";
+import { SharedSlices } from "../../../base/threads/shared-slices.ts";
 import { opens } from "../auth/credential.ts";
 import type { JsonPart, JsonText } from "../codec.ts";
 import {

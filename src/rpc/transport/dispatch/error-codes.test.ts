@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import type { ErrorCode } from "../../../error-codes.ts";
-import { errorClassOf, InvariantError, NodeError } from "../../../errors.ts";
-import { ExecutionRevertedError } from "../../../execution/call/call-errors.ts";
+import type { ErrorCode } from "../../../base/error-codes.ts";
+import { errorClassOf, InvariantError, NodeError } from "../../../base/errors.ts";
+import { ExecutionRevertedError } from "../../../evm/execution/call/call-errors.ts";
 import { toErrorObject } from "./error-codes.ts";
 
 const src = fileURLToPath(new URL("../../..", import.meta.url));

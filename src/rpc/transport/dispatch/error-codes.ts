@@ -1,6 +1,6 @@
-import { ERROR_CODES, type ErrorFacts } from "../../../error-codes.ts";
-import { errorClassOf, NodeError } from "../../../errors.ts";
-import { bytesToHex } from "../../../primitives/hex.ts";
+import { ERROR_CODES, type ErrorFacts } from "../../../base/error-codes.ts";
+import { errorClassOf, NodeError } from "../../../base/errors.ts";
+import { bytesToHex } from "../../../base/primitives/hex.ts";
 
 /** A bug, or a failure of the operating system. */
 const INTERNAL_ERROR = -32603;

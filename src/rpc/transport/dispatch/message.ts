@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../../primitives/shape.ts";
+import { isJsonObject } from "../../../base/primitives/shape.ts";
 /** What one element of a body is, by JSON-RPC 2.0 and geth's reading of it. `id` is JSON text, ready to be echoed. */
 export type Message =
   | {

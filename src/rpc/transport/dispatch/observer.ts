@@ -1,4 +1,4 @@
-import type { ErrorClass } from "../../../error-codes.ts";
+import type { ErrorClass } from "../../../base/error-codes.ts";
 import type { JsonText } from "../codec.ts";
 import type { RawParams } from "./message.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { allAtOnce } from "../../../threads/in-slices.ts";
+import { allAtOnce } from "../../../base/threads/in-slices.ts";
 import { bytesInSteps, textInSteps } from "./text-in-steps.ts";
 
 function decode(bytes: Buffer, end = bytes.length) {

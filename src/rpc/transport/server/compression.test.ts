@@ -3,7 +3,7 @@ import { type IncomingMessage, type OutgoingHttpHeaders, request } from "node:ht
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import { fatalTimers } from "../../../telemetry/fatal-timers.ts";
+import { fatalTimers } from "../../../base/telemetry/fatal-timers.ts";
 import { jsonUnsigned, string } from "../codec.ts";
 import { createRegistry, defineMethod } from "../dispatch/method.ts";
 import { acceptsGzip, COMPRESSION_LIMITS, placeOfAddress, placeOfClient, ReplyCompressor } from "./compression.ts";

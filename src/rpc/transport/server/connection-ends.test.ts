@@ -9,7 +9,7 @@ import { after, test } from "node:test";
 import { connect as connectTls } from "node:tls";
 import { makeCertificate, NO_OPENSSL } from "../../../../test/support/certificates.ts";
 import { TEST_REGISTRY } from "../../../../test/support/rpc/test-methods.ts";
-import { fatalTimers } from "../../../telemetry/fatal-timers.ts";
+import { fatalTimers } from "../../../base/telemetry/fatal-timers.ts";
 import { SILENT_OBSERVER } from "../dispatch/observer.ts";
 import type { RpcLimits } from "../limits.ts";
 import { type RpcServer, startRpcServer } from "./server.ts";

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import type { Timer, Timers } from "../../../telemetry/timers.ts";
-import type { SharedSlices } from "../../../threads/shared-slices.ts";
+import type { Timer, Timers } from "../../../base/telemetry/timers.ts";
+import type { SharedSlices } from "../../../base/threads/shared-slices.ts";
 import type { ComingWork } from "../dispatch/call-queue.ts";
 import { type Caller, type CallSource, RequestContext } from "../dispatch/context.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";

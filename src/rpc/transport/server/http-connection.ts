@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { Timer, Timers } from "../../../telemetry/timers.ts";
-import type { SharedSlices } from "../../../threads/shared-slices.ts";
+import type { Timer, Timers } from "../../../base/telemetry/timers.ts";
+import type { SharedSlices } from "../../../base/threads/shared-slices.ts";
 import type { RpcObserver } from "../dispatch/observer.ts";
 import type { RpcLimits } from "../limits.ts";
 import type { MemoryShare } from "../memory-budget.ts";

@@ -4,7 +4,7 @@ import { createServer as createTlsServer, type Server as TlsServer } from "node:
 import { type AddressInfo, createServer as createNetServer, type Server as NetServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { SecureContextOptions } from "node:tls";
-import type { Timer, Timers } from "../../../telemetry/timers.ts";
+import type { Timer, Timers } from "../../../base/telemetry/timers.ts";
 import { ReplyCompressor } from "./compression.ts";
 import { ConnectionShares } from "./connection-shares.ts";
 import { createFastHttp, type FastHttp } from "./fast-http.ts";

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { Timers } from "../../../telemetry/timers.ts";
+import type { Timers } from "../../../base/telemetry/timers.ts";
 import { type Rejection, rejectionBody } from "./rejection.ts";
 
 /** How long, and how far, a rejected request or message may go on before its connection is closed. */

@@ -10,7 +10,7 @@ import { connect as connectTls } from "node:tls";
 import { makeCertificate, NO_OPENSSL } from "../../../../test/support/certificates.ts";
 import { comparable } from "../../../../test/support/rpc/raw-http.ts";
 import { TEST_REGISTRY } from "../../../../test/support/rpc/test-methods.ts";
-import { fatalTimers } from "../../../telemetry/fatal-timers.ts";
+import { fatalTimers } from "../../../base/telemetry/fatal-timers.ts";
 import type { TlsMaterial } from "./listener.ts";
 import { type RpcServer, startRpcServer } from "./server.ts";
 

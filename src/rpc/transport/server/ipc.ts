@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, unlinkSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { isMainThread } from "node:worker_threads";
-import { NodeError } from "../../../errors.ts";
+import { NodeError } from "../../../base/errors.ts";
 import { OWNER } from "../auth/credential.ts";
 import type { AccessPolicy } from "../dispatch/context.ts";
 import type { Reply } from "../dispatch/dispatcher.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { WebSocket } from "ws";
-import { ManualTimers } from "../../../../test/support/telemetry/manual-timers.ts";
+import { ManualTimers } from "../../../../test/support/base/telemetry/manual-timers.ts";
 import { jsonInteger } from "../codec.ts";
 import { createRegistry, defineMethod } from "../dispatch/method.ts";
 import type { RpcLimits } from "../limits.ts";

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
-import type { Timers } from "../../../telemetry/timers.ts";
-import { SharedSlices } from "../../../threads/shared-slices.ts";
+import type { Timers } from "../../../base/telemetry/timers.ts";
+import { SharedSlices } from "../../../base/threads/shared-slices.ts";
 import type { Authenticate } from "../auth/authenticator.ts";
 import { createAccessPolicy } from "../dispatch/access.ts";
 import type { CallAdmission } from "../dispatch/call-admission.ts";

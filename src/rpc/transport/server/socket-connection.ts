@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import type { Timer } from "../../../telemetry/timers.ts";
+import type { Timer } from "../../../base/telemetry/timers.ts";
 import type { JsonText } from "../codec.ts";
 import { type Caller, type Connection, RequestContext } from "../dispatch/context.ts";
 import type { Reply } from "../dispatch/dispatcher.ts";

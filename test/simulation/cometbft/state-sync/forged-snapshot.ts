@@ -1,11 +1,11 @@
+import type { Address } from "../../../../src/base/primitives/address.ts";
+import { hashFromBigint } from "../../../../src/base/primitives/hash.ts";
+import { keccak256 } from "../../../../src/base/primitives/keccak.ts";
 import { decodeBlockRecord, encodeBlockRecord } from "../../../../src/chain/records/block-record.ts";
 import { encodeChanges, readChanges } from "../../../../src/chain/records/changes-record.ts";
 import { describeSnapshot, packChunk, unpackChunk } from "../../../../src/consensus/state-sync/snapshot-format.ts";
-import type { Address } from "../../../../src/primitives/address.ts";
-import { hashFromBigint } from "../../../../src/primitives/hash.ts";
-import { keccak256 } from "../../../../src/primitives/keccak.ts";
-import type { StateChanges } from "../../../../src/state/reader.ts";
-import { ByteReader } from "../../../../src/storage/byte-io.ts";
+import type { StateChanges } from "../../../../src/evm/state/reader.ts";
+import { ByteReader } from "../../../../src/store/storage/byte-io.ts";
 import type { SnapshotOffer } from "../messages.ts";
 
 /** An offer with its chunks, whose hashes are those that the offer says. */

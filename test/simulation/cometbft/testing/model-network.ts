@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { bigintToFixedBytes } from "../../../../src/base/primitives/bytes.ts";
+import type { Hash } from "../../../../src/base/primitives/hash.ts";
 import { engineConfigToml, engineGenesisJson } from "../../../../src/consensus/cometbft/home/config.ts";
 import {
   createEngineGenesis,
@@ -9,8 +11,6 @@ import {
   writeEngineConfig,
 } from "../../../../src/consensus/cometbft/home/home.ts";
 import { validatorPublicKey } from "../../../../src/consensus/cometbft/signing/key-files.ts";
-import { bigintToFixedBytes } from "../../../../src/primitives/bytes.ts";
-import type { Hash } from "../../../../src/primitives/hash.ts";
 import { mulberry32 } from "../../../support/chain/random-chain.ts";
 import { AbciContract, type AbciEvent } from "../contract/abci-contract.ts";
 import type { HostileKind } from "../hostility.ts";

@@ -1,10 +1,10 @@
+import { addressOfCompressedKey } from "../../../../src/base/crypto/compressed-public-key.ts";
+import { addressToBytes } from "../../../../src/base/primitives/address.ts";
+import { EMPTY_BYTES } from "../../../../src/base/primitives/bytes.ts";
+import { hashFromBytes, hashToBytes } from "../../../../src/base/primitives/hash.ts";
 import type { BlockInput, BlockResult, ChainStart, Proposal, Time } from "../../../../src/consensus/application.ts";
 import { updateOf } from "../../../../src/consensus/cometbft/abci/handlers.ts";
 import { BLOCK_ID_FLAG, type Reply } from "../../../../src/consensus/cometbft/abci/messages.ts";
-import { addressOfCompressedKey } from "../../../../src/crypto/compressed-public-key.ts";
-import { addressToBytes } from "../../../../src/primitives/address.ts";
-import { EMPTY_BYTES } from "../../../../src/primitives/bytes.ts";
-import { hashFromBytes, hashToBytes } from "../../../../src/primitives/hash.ts";
 
 const MISBEHAVIOR = { duplicateVote: 1, lightClientAttack: 2 } as const;
 

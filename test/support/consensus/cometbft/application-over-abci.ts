@@ -1,3 +1,4 @@
+import { hashFromBytes, hashToBytes } from "../../../../src/base/primitives/hash.ts";
 import type { Application, InsertCode } from "../../../../src/consensus/application.ts";
 import {
   decodeReply,
@@ -8,7 +9,6 @@ import {
 } from "../../../../src/consensus/cometbft/abci/frames.ts";
 import { createAbciHandlers, type HandlerOptions } from "../../../../src/consensus/cometbft/abci/handlers.ts";
 import type { CallName, Reply, Request } from "../../../../src/consensus/cometbft/abci/messages.ts";
-import { hashFromBytes, hashToBytes } from "../../../../src/primitives/hash.ts";
 import { blockOf, proposalOf, resultOf, startOf } from "./abci-requests.ts";
 
 const OFFERS = ["accept", "abort", "reject", "rejectFormat", "rejectSender"] as const;

@@ -1,3 +1,4 @@
+import { hashFromBigint, hashFromBytes } from "../../../../src/base/primitives/hash.ts";
 import type {
   BlockInput,
   BlockResult,
@@ -6,7 +7,6 @@ import type {
   Validator,
 } from "../../../../src/consensus/application.ts";
 import type { CallName, Reply, Request } from "../../../../src/consensus/cometbft/abci/messages.ts";
-import { hashFromBigint, hashFromBytes } from "../../../../src/primitives/hash.ts";
 import { AbciClient } from "./abci-client.ts";
 import { blockOf, proposalOf, resultOf, startOf } from "./abci-requests.ts";
 

@@ -1,13 +1,13 @@
+import type { Address } from "../../../../src/base/primitives/address.ts";
+import { concatBytes, equalBytes } from "../../../../src/base/primitives/bytes.ts";
+import { keccak256Hash } from "../../../../src/base/primitives/keccak.ts";
+import type { BlockRecord } from "../../../../src/chain/block-store.ts";
 import { decodeBlockRecord, encodeBlockRecord } from "../../../../src/chain/records/block-record.ts";
 import { readChanges, writeChanges } from "../../../../src/chain/records/changes-record.ts";
-import type { BlockRecord } from "../../../../src/chain/store/block-store.ts";
 import { decodeConsensusData, encodeConsensusData } from "../../../../src/consensus/consensus-data.ts";
-import type { Address } from "../../../../src/primitives/address.ts";
-import { concatBytes, equalBytes } from "../../../../src/primitives/bytes.ts";
-import { keccak256Hash } from "../../../../src/primitives/keccak.ts";
-import { EMPTY_ACCOUNT } from "../../../../src/state/account.ts";
-import type { StateChanges } from "../../../../src/state/reader.ts";
-import { ByteReader, ByteWriter } from "../../../../src/storage/byte-io.ts";
+import { EMPTY_ACCOUNT } from "../../../../src/evm/state/account.ts";
+import type { StateChanges } from "../../../../src/evm/state/reader.ts";
+import { ByteReader, ByteWriter } from "../../../../src/store/storage/byte-io.ts";
 
 /** Contents of the chunks of a snapshot, before compression, that a peer made from those of a good one. */
 export type Poison = { readonly name: string; readonly contents: readonly Uint8Array[] };

@@ -1,0 +1,62 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { Worker, type WorkerOptions } from "node:worker_threads";
+import { closeNativeCalls, createNativeCallGate, type NativeCallGate, type ThreadStart } from "./native-calls.ts";
+
+/**
+ * A module that a thread or a child process runs: its path below `src/` without the extension. `package/bundle/entries.ts` lists those that
+ * the bundle has.
+ */
+export type ThreadEntry = `${string}.thread`;
+export type ProcessEntry = `${string}.process`;
+
+const IS_BUILT = !import.meta.url.endsWith(".ts");
+
+/**
+ * A process that runs the module `entry`, with messages as structured clones.
+ * @param stderr `inherit`: its errors go where this process's go; `ignore` is for a process that prints what strangers make it print
+ */
+export function startProcess(entry: ProcessEntry, stderr: "inherit" | "ignore" = "inherit"): ChildProcess {
+  const file = IS_BUILT ? "./worker.js" : `../../${entry}.ts`;
+  return fork(fileURLToPath(new URL(file, import.meta.url)), IS_BUILT ? [entry] : [], {
+    execArgv: IS_BUILT ? [] : ["--import", "tsx"],
+    serialization: "advanced",
+    stdio: ["ignore", "ignore", stderr, "ipc"],
+  });
+}
+
+/** No call of an addon takes as long, so that a thread that hangs in one is ended in spite of the risk. */
+const NATIVE_CALL_MS_MAX = 10_000;
+
+/** A thread of the node. */
+export class NodeThread extends Worker {
+  readonly #nativeCalls: NativeCallGate;
+
+  constructor(file: string | URL, options: WorkerOptions) {
+    const nativeCalls = createNativeCallGate();
+    const start: ThreadStart = { nativeCalls, data: options.workerData };
+    super(file, { ...options, workerData: start });
+    this.#nativeCalls = nativeCalls;
+  }
+
+  /** Ends the thread, outside of native addons. `terminate` alone may abort the process. */
+  async end(): Promise<void> {
+    await closeNativeCalls(this.#nativeCalls, NATIVE_CALL_MS_MAX);
+    await this.terminate();
+  }
+}
+
+/**
+ * A thread that runs the module `entry`, with `workerData` as its `threadData`. Once built, the thread loads the bundle, which has the module; from the sources the
+ * module is TypeScript, which a thread of Node 20 has to be taught.
+ */
+export function startThread(entry: ThreadEntry, options: WorkerOptions): NodeThread {
+  if (IS_BUILT) {
+    const url = new URL("./worker.js", import.meta.url);
+    // Node's options are those of the program that embeds the node: `--input-type` and `--import` would break its threads.
+    return new NodeThread(url, { ...options, argv: [entry], execArgv: [] });
+  }
+  const { href } = new URL(`../../${entry}.ts`, import.meta.url);
+  const code = `import("tsx/esm/api").then(({ register }) => { register(); return import("${href}"); });`;
+  return new NodeThread(code, { ...options, eval: true });
+}

@@ -1,9 +1,0 @@
-import { NodeError } from "../errors.ts";
-
-/** Needs a process, a port or an address that a page does not have. */
-export class UnsupportedInBrowserError extends NodeError {
-  readonly code = "BROWSER_UNSUPPORTED";
-  constructor(what: string) {
-    super(`${what}: not available in a browser`, { what });
-  }
-}

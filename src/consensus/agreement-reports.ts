@@ -1,0 +1,59 @@
+import type { Logger } from "../base/telemetry/logger.ts";
+import type { Metrics } from "../base/telemetry/metrics.ts";
+import { RULES_ADDRESS } from "../chain/agreement/agreement.ts";
+import type { Chain } from "../chain/chain.ts";
+import type { Voting } from "./governance.ts";
+
+type AgreementReportsModules = {
+  readonly chain: Pick<Chain, "config" | "head" | "subscribe">;
+  readonly voting: Pick<Voting, "agreementAt" | "snapshotAt">;
+  readonly metrics: Pick<Metrics, "gaugeOf">;
+  readonly log: Logger;
+};
+
+/** Tells operators what validators agreed on, before anything follows from it: in the log, and as metrics that alerts look at. */
+export class AgreementReports {
+  readonly #modules: AgreementReportsModules;
+  #values = new Map<string, bigint>();
+
+  constructor(modules: AgreementReportsModules) {
+    this.#modules = modules;
+    const { chain, voting, metrics } = modules;
+    metrics.gaugeOf(
+      {
+        name: "unknown_fork_timestamp_seconds",
+        help: "Begin of an agreed fork that this program does not know, before which it stops; 0: none.",
+      },
+      () => chain.config.unknownFork?.time ?? 0,
+    );
+    metrics.gaugeOf({ name: "validators_jailed", help: "Validators removed for signing twice, of late." }, () => {
+      const { signers, jailed = [] } = voting.snapshotAt(this.#head());
+      return jailed.filter((record) => !signers.some(({ address }) => address === record.address)).length;
+    });
+    chain.subscribe(({ changes }) => {
+      if (changes.accounts.some(({ address }) => address === RULES_ADDRESS)) this.report();
+    });
+  }
+
+  /** Logs what is new, and at the start what was agreed on before. */
+  report(): void {
+    const { chain, voting, log } = this.#modules;
+    const { values } = voting.agreementAt(this.#head());
+    for (const { name, value } of values) {
+      if (this.#values.get(name) !== value) log.info("the validators agree on a rule", { name, value });
+    }
+    for (const name of this.#values.keys()) {
+      if (!values.some((each) => each.name === name)) log.info("the validators agree on a rule no more", { name });
+    }
+    this.#values = new Map(values.map(({ name, value }) => [name, value]));
+    const { unknownFork } = chain.config;
+    if (unknownFork === undefined) return;
+    log.error("this program does not know a fork that was agreed on and stops before it: install a version that does", {
+      ...unknownFork,
+    });
+  }
+
+  #head(): number {
+    return this.#modules.chain.head().block.header.number;
+  }
+}

@@ -1,0 +1,192 @@
+import { addressOfCompressedKey } from "../../base/crypto/compressed-public-key.ts";
+import { invariant } from "../../base/errors.ts";
+import type { Address } from "../../base/primitives/address.ts";
+import type { Logger } from "../../base/telemetry/logger.ts";
+import type { BlockInput } from "../application.ts";
+import type { BlockWatcher } from "./abci/block-watchers.ts";
+import type { EngineKey } from "./home/config.ts";
+import { KeyGuard } from "./key-guard.ts";
+import type { EngineRound, EngineStatus } from "./rpc/answers.ts";
+import { adoptNextKey, readNextKey, readValidatorKey, type ValidatorKey } from "./signing/key-files.ts";
+import { forgetRestored } from "./signing/restored.ts";
+import { comparePositions, raiseSigningState, readSigningState, SIGNING_STEPS } from "./signing/signing-state.ts";
+
+/** A signer in a process of its own, which connects to CometBFT. */
+export type RemoteSigner = {
+  /** tcp://host:port or unix://path, where CometBFT listens. */
+  readonly address: string;
+  /** Of its key: compressed, 33 bytes. */
+  readonly publicKey: Uint8Array;
+};
+
+type SigningRoleOptions = {
+  /** CometBFT's home. */
+  readonly directory: string;
+  /** Blocks without a signature of the key before it signs; 0: it signs at once. */
+  readonly guardBlocks: number;
+  readonly blockTimeMs: number;
+  /** Undefined: the key is in the home. */
+  readonly remoteSigner: RemoteSigner | undefined;
+};
+
+type SigningRoleModules = {
+  /** The validators after the newest block. */
+  readonly signers: () => readonly Address[];
+  /** The validator has another key. */
+  readonly onNewKey: (old: Address, address: Address) => void;
+  /** Height of the newest block. */
+  readonly height: () => number;
+  /** Unix milliseconds. */
+  readonly wallClock: () => number;
+  /** Milliseconds of a clock that never jumps. */
+  readonly now: () => number;
+  readonly log: Logger;
+};
+
+/** CometBFT as its RPC shows it. */
+type SeenEngine = {
+  readonly status: EngineStatus | undefined;
+  readonly round: EngineRound | undefined;
+  readonly peerCount: number;
+};
+
+/**
+ * Which key CometBFT runs with. After the start of a node it follows, with a key that no set of validators has, until the validator's own key is in
+ * the set and may sign (`KeyGuard`). It reads key and signing state at its start alone, so that each change is a restart of it.
+ */
+export class SigningRole implements BlockWatcher {
+  readonly #options: SigningRoleOptions;
+  readonly #modules: SigningRoleModules;
+  readonly #guard: KeyGuard;
+  #key: ValidatorKey;
+  #signs: boolean;
+  /** A validator that does not sign yet. */
+  #isWaiting = false;
+  /** The key that CometBFT runs with; undefined while that is the follower's. */
+  #running: Address | undefined;
+  #wrongKey: string | undefined;
+
+  /** @throws EngineHomeError */
+  constructor(options: SigningRoleOptions, modules: SigningRoleModules) {
+    const { directory, guardBlocks: blocks, blockTimeMs, remoteSigner } = options;
+    this.#options = options;
+    this.#modules = modules;
+    this.#signs = blocks === 0;
+    this.#key = remoteSigner === undefined ? readValidatorKey(directory) : keyOf(remoteSigner);
+    this.#guard = new KeyGuard({ blocks, blockTimeMs, signed: readSigningState(directory) }, modules);
+    this.#guard.watch(this.#key.address);
+  }
+
+  /** The validator's own, also while it does not sign. */
+  get address(): Address {
+    return this.#key.address;
+  }
+
+  finalized(block: BlockInput): void {
+    if (!this.#signs) this.#guard.finalized(block);
+  }
+
+  /** @returns whether CometBFT has to be started again, with another key */
+  observe({ status, round, peerCount }: SeenEngine): boolean {
+    const signers = this.#modules.signers();
+    if (this.#signs) {
+      this.#compareKey(status, signers);
+      return this.#isIn(signers) && this.#running !== (this.#nextKeyIn(signers)?.address ?? this.address);
+    }
+    const isAlone = signers.length === 1 && signers[0] === this.address;
+    this.#guard.observe(
+      status && round && { isCatchingUp: status.isCatchingUp, peerCount, isAlone, votes: round.votes },
+    );
+    this.#isWaiting = this.#isIn(signers);
+    if (!this.#isWaiting || this.#guard.reason !== undefined) return false;
+    this.#isWaiting = false;
+    this.#signs = true;
+    this.#modules.log.info("the validator's key signs from now on", { address: this.address });
+    return true;
+  }
+
+  /**
+   * What CometBFT is to be started with, after the files of the key are as it needs them.
+   * @throws EngineHomeError, and what the disk throws
+   */
+  prepare(): EngineKey {
+    const { guardBlocks, remoteSigner } = this.#options;
+    if (!this.#signs) return { kind: "none" };
+    if (remoteSigner === undefined) this.#adoptNextKey();
+    const hasFollowed = this.#running === undefined && guardBlocks > 0;
+    this.#running = this.address;
+    if (hasFollowed) {
+      // A remote signer has a signing state of its own.
+      if (remoteSigner === undefined) this.#raiseSigningState();
+      forgetRestored(this.#options.directory);
+    }
+    return remoteSigner === undefined ? { kind: "file" } : { kind: "remote", address: remoteSigner.address };
+  }
+
+  /** Why the key of this validator does not sign; undefined where it does, and where this node is no validator. */
+  get reason(): string | undefined {
+    if (this.#signs) return this.#wrongKey;
+    return this.#isWaiting ? this.#guard.reason : undefined;
+  }
+
+  /** Where CometBFT waits for a remote signer before it starts; undefined where it needs none. */
+  get awaitedSigner(): string | undefined {
+    return this.#running === undefined ? undefined : this.#options.remoteSigner?.address;
+  }
+
+  /** It is a validator that may not sign yet: it has to be looked at often. */
+  get isWaiting(): boolean {
+    return this.#isWaiting;
+  }
+
+  /** Either of the keys: the next one is as good. */
+  #isIn(signers: readonly Address[]): boolean {
+    return signers.includes(this.address) || this.#nextKeyIn(signers) !== undefined;
+  }
+
+  /** The key that is to replace this one, where it is a validator's already. */
+  #nextKeyIn(signers: readonly Address[]): ValidatorKey | undefined {
+    if (this.#options.remoteSigner !== undefined) return undefined;
+    const next = readNextKey(this.#options.directory);
+    if (next === undefined) return undefined;
+    this.#guard.watch(next.address);
+    return signers.includes(next.address) ? next : undefined;
+  }
+
+  #adoptNextKey(): void {
+    const next = this.#nextKeyIn(this.#modules.signers());
+    if (next === undefined) return;
+    const { directory } = this.#options;
+    const old = this.address;
+    adoptNextKey(directory);
+    this.#key = readValidatorKey(directory);
+    invariant(this.#key.address === next.address, "the next key must be the validator's now");
+    this.#modules.log.info("the validator has a new key", { old, address: this.address });
+    if (old !== this.address) this.#modules.onNewKey(old, this.address);
+  }
+
+  /** CometBFT signs nothing that the network has seen signed, and nothing of the blocks that are there. */
+  #raiseSigningState(): void {
+    const head = { height: this.#modules.height(), round: 0, step: SIGNING_STEPS.precommit };
+    const { signed } = this.#guard;
+    const position = comparePositions(head, signed) > 0 ? head : signed;
+    if (raiseSigningState(this.#options.directory, position)) {
+      this.#modules.log.info("the signing state was raised to what the network has seen", position);
+    }
+  }
+
+  #compareKey(status: EngineStatus | undefined, signers: readonly Address[]): void {
+    if (this.#options.remoteSigner === undefined || status === undefined) return;
+    const found = `0x${status.validatorAddress.toLowerCase()}`;
+    const isOwn = found === this.address || !signers.includes(this.address);
+    this.#wrongKey = isOwn
+      ? undefined
+      : `the remote signer has the key of ${found}, and cometbft.validator-public-key is that of ${this.address}`;
+  }
+}
+
+function keyOf({ publicKey }: RemoteSigner): ValidatorKey {
+  const address = addressOfCompressedKey(publicKey);
+  invariant(address !== undefined, "the public key of a remote signer must be checked before");
+  return { publicKey, address };
+}

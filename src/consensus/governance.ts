@@ -1,0 +1,205 @@
+import { addressOfCompressedKey, compressPublicKey } from "../base/crypto/compressed-public-key.ts";
+import { invariant, NodeError } from "../base/errors.ts";
+import type { Address } from "../base/primitives/address.ts";
+import { EMPTY_BYTES } from "../base/primitives/bytes.ts";
+import { withFork } from "../chain/agreement/agreed-config.ts";
+import { type Agreement, isForkName, type Parameter } from "../chain/agreement/agreement.ts";
+import type { Chain } from "../chain/chain.ts";
+import { missingRequestContracts } from "../evm/execution/block/system-calls.ts";
+import type { StateReader } from "../evm/state/reader.ts";
+import { decodeConsensusData } from "./consensus-data.ts";
+import { agreementIn } from "./voting/block-effect.ts";
+import type { ParameterProposals } from "./voting/parameter-proposals.ts";
+import { whyRefused } from "./voting/parameters.ts";
+import type { Proposals } from "./voting/proposals.ts";
+import type { Snapshot } from "./voting/snapshot.ts";
+import { snapshotIn } from "./voting/snapshot-storage.ts";
+import { type StartingSet, soloStartingSet } from "./voting/starting-set.ts";
+
+/** A validator needs a public key, and no transaction of the candidate shows it. */
+class UnknownPublicKeyError extends NodeError {
+  readonly code = "CLIQUE_UNKNOWN_PUBLIC_KEY";
+  constructor(address: Address) {
+    super(
+      `public key of ${address} is unknown: give the compressed key as the third parameter, or let the account send a transaction first`,
+      { address },
+    );
+  }
+}
+
+/** The given public key belongs to another address. */
+class WrongPublicKeyError extends NodeError {
+  readonly code = "CLIQUE_WRONG_PUBLIC_KEY";
+  constructor(address: Address) {
+    super(`the public key is not that of ${address}`, { address });
+  }
+}
+
+/** A rule cannot be agreed on, or not by this program. */
+class ParameterRefusedError extends NodeError {
+  readonly code = "CLIQUE_PARAMETER_REFUSED";
+  constructor({ name, value }: Parameter, reason: string) {
+    super(`${name} ${value}: ${reason}`, { name, value: String(value), reason });
+  }
+}
+
+/** CometBFT uses the validators that block H changes from block H + 2 on. */
+const ACTIVATION_BLOCKS = 2;
+
+/** Blocks whose proposers `activity` counts. */
+const ACTIVITY_BLOCKS = 64;
+
+type Activity = {
+  readonly blocks: number;
+  /** Blocks that the proposer whose turn it was made. */
+  readonly inTurn: number;
+  /** Blocks of each validator, and of former ones that made some. */
+  readonly proposed: ReadonlyMap<Address, number>;
+};
+
+/** The validator set of every block, and the votes of this node about it. */
+export type Voting = {
+  readonly proposals: Proposals;
+  readonly parameterProposals: ParameterProposals;
+  startingSet(): StartingSet;
+  /** What is agreed on after block `number`, and the votes that are open then. @throws as `snapshotAt` */
+  agreementAt(number: number): Pick<Agreement, "values" | "votes">;
+  /**
+   * Casts votes for a rule until the proposal is discarded.
+   * @throws ParameterRefusedError, TooManyParameterProposalsError
+   */
+  proposeParameter(parameter: Parameter): void;
+  /** After block `number`. @throws BlockPrunedError, StatePrunedError */
+  snapshotAt(number: number): Snapshot;
+  /**
+   * The signers that block `number` added, with the first block each of them helps to decide; none under the solo engine. Undefined where the
+   * block has a vote and the state before it is pruned. @throws as `snapshotAt`
+   */
+  activeFrom(number: number): ReadonlyMap<Address, number> | undefined;
+  /** The proposer of block `number`. @throws BlockPrunedError */
+  signerOf(number: number): Address;
+  /** The proposers of the newest `count` blocks up to block `number`, as far as the blocks are stored; by number. */
+  recentSigners(number: number, count: number): ReadonlyMap<number, Address>;
+  /** The newest stored blocks before the head, whose commit is known. */
+  activity(): Activity;
+  /**
+   * Casts votes that `candidate` becomes a validator, or is one no longer, until the proposal is discarded.
+   * @param publicKey compressed; looked up when not given
+   * @throws UnknownPublicKeyError, WrongPublicKeyError, TooManyProposalsError
+   */
+  propose(candidate: Address, authorize: boolean, publicKey?: Uint8Array): void;
+};
+
+type VotingModules = {
+  readonly chain: Pick<Chain, "config" | "head" | "header" | "stateAt" | "consensusDataOf" | "oldest">;
+  readonly proposals: Proposals;
+  readonly parameterProposals: ParameterProposals;
+  /** Called once. */
+  readonly startingSet: () => StartingSet;
+};
+
+export function createVoting(modules: VotingModules): Voting {
+  const { chain, proposals, parameterProposals } = modules;
+  let own: StartingSet | undefined;
+  const headNumber = () => chain.head().block.header.number;
+  /** Block 0 has no proposer. */
+  const firstProposed = () => Math.max(1, chain.oldest().block);
+
+  /** Imported blocks name no proposer; a validator is its own fee recipient unless configured otherwise. */
+  function signerOf(number: number): Address {
+    const { proposer } = decodeConsensusData(chain.consensusDataOf(number)) ?? {};
+    const coinbase = chain.header(number)?.coinbase;
+    invariant(coinbase !== undefined, `block ${number} must be in the store`);
+    return proposer ?? coinbase;
+  }
+
+  const startingSet = () => {
+    own ??= modules.startingSet();
+    return own;
+  };
+
+  /** Blocks before those of a network were the solo engine's. */
+  function startingSetAt(number: number): StartingSet {
+    const set = startingSet();
+    const isNetwork = set.initialHeight > 0;
+    if (isNetwork ? number >= set.initialHeight - 1 : number === 0) return set;
+    return soloStartingSet(signerOf(number));
+  }
+
+  const snapshotAt = (number: number) => snapshotIn(chain.stateAt(number), startingSetAt(number), number);
+
+  const agreementAt = (number: number) => agreementIn(chain.stateAt(number), startingSetAt(number), number);
+
+  /** What the rules of voting allow, and what this program can execute. */
+  function whyNotProposed(parameter: Parameter): string | undefined {
+    const { number, timestamp } = chain.head().block.header;
+    const { name, value } = parameter;
+    const refused = whyRefused(agreementAt(number), parameter, { timestamp, config: chain.config });
+    if (refused !== undefined || !isForkName(name) || value === 0n) return refused;
+    const config = withFork(chain.config, name, Number(value));
+    if (config === undefined)
+      return "this program does not know the fork, or has other forks after that time before it";
+    return name === "pragueTime" ? whyNoPrague(chain.stateAt(number)) : undefined;
+  }
+
+  return {
+    proposals,
+    parameterProposals,
+    startingSet,
+    agreementAt,
+    proposeParameter(parameter) {
+      const reason = whyNotProposed(parameter);
+      if (reason !== undefined) throw new ParameterRefusedError(parameter, reason);
+      parameterProposals.propose(parameter);
+    },
+    snapshotAt,
+    activeFrom(number) {
+      const { initialHeight } = startingSet();
+      const isOfNetwork = initialHeight > 0 && number >= initialHeight;
+      const data = decodeConsensusData(chain.consensusDataOf(number));
+      if (!isOfNetwork || data?.cast === undefined) return new Map();
+      if (number - 1 < chain.oldest().state) return undefined;
+      const before = new Set(snapshotAt(number - 1).signers.map(({ address }) => address));
+      const added = snapshotAt(number).signers.filter(({ address }) => !before.has(address));
+      return new Map(added.map(({ address }) => [address, number + ACTIVATION_BLOCKS]));
+    },
+    signerOf,
+    recentSigners(number, count) {
+      const recent = new Map<number, Address>();
+      for (let block = Math.max(firstProposed(), number - count + 1); block <= number; block++) {
+        recent.set(block, signerOf(block));
+      }
+      return recent;
+    },
+    activity() {
+      const head = headNumber();
+      const first = Math.max(firstProposed(), head - ACTIVITY_BLOCKS);
+      const { signers } = snapshotAt(head);
+      const proposed = new Map<Address, number>(signers.map(({ address }) => [address, 0]));
+      let inTurn = 0;
+      for (let number = first; number < head; number++) {
+        const signer = signerOf(number);
+        proposed.set(signer, (proposed.get(signer) ?? 0) + 1);
+        const next = decodeConsensusData(chain.consensusDataOf(number + 1));
+        if ((next?.parentRound ?? 0) === 0) inTurn++;
+      }
+      return { blocks: Math.max(0, head - first), inTurn, proposed };
+    },
+    propose(candidate, authorize, publicKey) {
+      if (!authorize) {
+        proposals.propose({ candidate, authorize, publicKey: EMPTY_BYTES });
+        return;
+      }
+      if (publicKey === undefined) throw new UnknownPublicKeyError(candidate);
+      const compressed = publicKey.length === 33 ? publicKey : compressPublicKey(publicKey);
+      if (addressOfCompressedKey(compressed) !== candidate) throw new WrongPublicKeyError(candidate);
+      proposals.propose({ candidate, authorize, publicKey: compressed });
+    },
+  };
+}
+
+/** The chain would stop before its first block: these contracts are called in each. */
+function whyNoPrague(state: Pick<StateReader, "account">): string | undefined {
+  const [missing] = missingRequestContracts(state);
+  return missing && `the chain has no code at ${missing.address}, which Prague calls in each block`;
+}

@@ -1,0 +1,209 @@
+import type { ErrorCode } from "../../base/error-codes.ts";
+import { NodeError } from "../../base/errors.ts";
+import { initCodeSizeMaxOf, txGasLimitMaxOf } from "../../base/params/execution-limits.ts";
+import { type Hardfork, isAtLeast } from "../../base/params/hardforks.ts";
+import type { Address } from "../../base/primitives/address.ts";
+import { maxFeePerGasOf, maxPriorityFeeOf } from "../../base/types/transaction/fees.ts";
+import { recoverSender } from "../../base/types/transaction/sender.ts";
+import {
+  isTransactionTypeSupported,
+  type Transaction,
+  transactionTypeSince,
+} from "../../base/types/transaction/transaction.ts";
+import { intrinsicGas } from "../../evm/execution/transaction/message.ts";
+import { missingPermission } from "../../evm/execution/validation/account-permissions.ts";
+import type { AccountRules, PoolRules, Submission } from "./pool.ts";
+
+const UINT64_MAX = 2n ** 64n - 1n;
+
+/** Names of the forks that brought types, as geth writes them. */
+const FORK_NAMES: Partial<Record<Hardfork, string>> = {
+  berlin: "Berlin",
+  london: "London",
+  cancun: "Cancun",
+  prague: "Prague",
+};
+
+/** What the checks of a transaction alone depend on besides the head. */
+type AdmissionLimits = {
+  /** wei */
+  readonly minimumTip: bigint;
+  /** bytes */
+  readonly sizeMax: number;
+  /** Bytes of `tx` with its sidecar. */
+  readonly size: number;
+  readonly permissions: AccountRules | undefined;
+};
+
+/**
+ * The gas that no block can give a transaction, whoever sends it.
+ * @throws TransactionRejectedError
+ */
+export function checkGasLimit(tx: Transaction, rules: PoolRules): void {
+  const cap = txGasLimitMaxOf(rules.hardfork, rules);
+  if (cap !== undefined && tx.gasLimit > cap) {
+    throw reject("TX_GAS_LIMIT_EXCEEDS_MAXIMUM", `transaction gas limit too high (cap: ${cap}, tx: ${tx.gasLimit})`);
+  }
+  if (tx.gasLimit > rules.header.gasLimit) {
+    throw reject("TX_GAS_ALLOWANCE_EXCEEDED", "exceeds block gas limit");
+  }
+}
+
+/** @throws TransactionRejectedError */
+export function checkSize(size: number, sizeMax: number): void {
+  if (size > sizeMax) {
+    throw reject("POOL_OVERSIZED_DATA", `oversized data: transaction size ${size}, limit ${sizeMax}`);
+  }
+}
+
+/**
+ * Checks that need no account (geth: `ValidateTransaction`), in geth's order; the first that fails decides the answer.
+ * @returns the sender
+ * @throws TransactionRejectedError
+ */
+export function checkTransaction({ tx, sender }: Submission, rules: PoolRules, limits: AdmissionLimits): Address {
+  const { hardfork } = rules;
+  checkSize(limits.size, limits.sizeMax);
+  checkFork(tx, hardfork);
+  const initCodeSizeMax = initCodeSizeMaxOf(rules);
+  if (tx.to === null && isAtLeast(hardfork, "shanghai") && tx.data.length > initCodeSizeMax) {
+    throw reject(
+      "TX_INITCODE_SIZE_EXCEEDED",
+      `max initcode size exceeded: code size ${tx.data.length} limit ${initCodeSizeMax}`,
+    );
+  }
+  checkGasLimit(tx, rules);
+  const tip = maxPriorityFeeOf(tx);
+  if (tip > maxFeePerGasOf(tx)) {
+    throw reject("TX_PRIORITY_GREATER_THAN_MAX_FEE_PER_GAS", "max priority fee per gas higher than max fee per gas");
+  }
+  const from = checkSender(tx, sender, rules);
+  checkPermissions(tx, from, limits.permissions);
+  const missing = missingPermission(tx, from, rules.state, rules);
+  if (missing !== undefined) throw reject(missing.code, missing.text);
+  if (tx.nonce === UINT64_MAX) throw reject("TX_NONCE_IS_MAX", "nonce has max value");
+  checkGas(tx, hardfork);
+  if (tip < limits.minimumTip) {
+    throw reject(
+      "POOL_GAS_PRICE_BELOW_MINIMUM",
+      `transaction gas price below minimum: gas tip cap ${tip}, minimum needed ${limits.minimumTip}`,
+    );
+  }
+  if (tx.type === 4 && tx.authorizationList.length === 0) {
+    throw reject("TX_TYPE_4_EMPTY_AUTHORIZATION_LIST", "set code tx must have at least one authorization tuple");
+  }
+  return from;
+}
+
+function checkFork(tx: Transaction, hardfork: Hardfork): void {
+  if (isTransactionTypeSupported(tx.type, hardfork)) return;
+  const since = FORK_NAMES[transactionTypeSince(tx.type)];
+  throw reject(
+    "TX_TYPE_NOT_SUPPORTED",
+    `transaction type not supported: type ${tx.type} rejected, pool not yet in ${since}`,
+  );
+}
+
+function checkSender(tx: Transaction, sender: Address | undefined, { chainId }: PoolRules): Address {
+  if (tx.chainId !== undefined && tx.chainId !== chainId) {
+    throw reject(
+      "TX_INVALID_SENDER",
+      `invalid sender: invalid chain id for signer: have ${tx.chainId} want ${chainId}`,
+    );
+  }
+  if (sender !== undefined) return sender;
+  try {
+    return recoverSender(tx);
+  } catch (cause) {
+    if (!(cause instanceof NodeError)) throw cause;
+    throw reject("TX_INVALID_SENDER", `invalid sender: ${cause.message}`, { cause });
+  }
+}
+
+function checkPermissions(tx: Transaction, sender: Address, permissions: AccountRules | undefined): void {
+  if (permissions === undefined) return;
+  if (!permissions.maySend(sender)) {
+    throw reject("POOL_SENDER_NOT_ALLOWED", `${sender} may not send transactions through this node`);
+  }
+  if (tx.to === null && !permissions.mayDeploy(sender)) {
+    throw reject("POOL_DEPLOYER_NOT_ALLOWED", `${sender} may not create contracts through this node`);
+  }
+}
+
+function checkGas(tx: Transaction, hardfork: Hardfork): void {
+  const { intrinsic, floor } = intrinsicGas(tx, hardfork);
+  if (tx.gasLimit < intrinsic) {
+    throw reject("TX_INTRINSIC_GAS_TOO_LOW", `intrinsic gas too low: gas ${tx.gasLimit}, minimum needed ${intrinsic}`);
+  }
+  if (tx.gasLimit < floor) {
+    throw reject(
+      "TX_INTRINSIC_GAS_BELOW_FLOOR_GAS_COST",
+      `insufficient gas for floor data gas cost: gas ${tx.gasLimit}, minimum needed ${floor}`,
+    );
+  }
+}
+
+/** Balance of the sender of a transaction, and what its pooled transactions need of it. */
+type SenderFunds = {
+  /** At the head, in wei. */
+  readonly balance: bigint;
+  /** Sum of the costs of its pending transactions. */
+  readonly spent: bigint;
+  /** Cost of the pending one with the same nonce. */
+  readonly replacedCost: bigint | undefined;
+};
+
+/** @throws TransactionRejectedError when the nonce is below the account's */
+export function checkNonce(tx: Transaction, accountNonce: bigint): void {
+  if (accountNonce <= tx.nonce) return;
+  throw reject("TX_NONCE_MISMATCH_TOO_LOW", `nonce too low: next nonce ${accountNonce}, tx nonce ${tx.nonce}`);
+}
+
+/**
+ * The balance must cover the transaction, and it together with all pending ones.
+ * @throws TransactionRejectedError
+ */
+export function checkFunds(cost: bigint, { balance, spent, replacedCost }: SenderFunds): void {
+  const text = "insufficient funds for gas * price + value";
+  const code = "TX_INSUFFICIENT_ACCOUNT_FUNDS";
+  if (balance < cost) {
+    throw reject(code, `${text}: balance ${balance}, tx cost ${cost}, overshot ${cost - balance}`);
+  }
+  if (replacedCost !== undefined) {
+    const bump = cost - replacedCost;
+    const need = spent + bump;
+    if (balance < need) {
+      throw reject(
+        code,
+        `${text}: balance ${balance}, queued cost ${spent}, tx bumped ${bump}, overshot ${need - balance}`,
+      );
+    }
+    return;
+  }
+  const need = spent + cost;
+  if (balance < need) {
+    throw reject(
+      code,
+      `${text}: balance ${balance}, queued cost ${spent}, tx cost ${cost}, overshot ${need - balance}`,
+    );
+  }
+}
+
+/** Every reason for which the pool rejects a transaction, named as execution-spec-tests name the rules. */
+type PoolRejectionCode = Extract<ErrorCode, `POOL_${string}` | `TX_${string}`>;
+
+/**
+ * The pool rejects a transaction. The message is geth's, word for word: ethers and viem distinguish the reasons by it.
+ */
+export class TransactionRejectedError extends NodeError {
+  readonly code: PoolRejectionCode;
+  constructor(code: PoolRejectionCode, message: string, options?: ErrorOptions) {
+    super(message, {}, options);
+    this.code = code;
+  }
+}
+
+/** For `throw reject(code, message)`. */
+export function reject(code: PoolRejectionCode, message: string, options?: ErrorOptions): TransactionRejectedError {
+  return new TransactionRejectedError(code, message, options);
+}

@@ -1,0 +1,128 @@
+import { NodeError } from "../../base/errors.ts";
+import type { Counter, Metrics } from "../../base/telemetry/metrics.ts";
+import type { Timers } from "../../base/telemetry/timers.ts";
+
+/** Blocks come late, and more transactions wait than the next ones take. */
+export class NetworkBehindError extends NodeError {
+  readonly code = "POOL_NETWORK_BEHIND";
+  constructor(retryAfterMs: number) {
+    const seconds = Math.ceil(retryAfterMs / 1_000);
+    super(`blocks are late and many transactions wait: send it again in ${seconds} s`, { data: { retryAfterMs } });
+  }
+}
+
+/** A block that took so many block times was late. One proposer that is missing makes one late. */
+const LATE_BLOCKS = 1.5;
+/** What was to run at once ran so much later: this machine has more to do than it can. The execution of a full block takes less. */
+const DELAY_MS_MAX = 400;
+/** Between two looks at that, while transactions come. */
+const PROBE_MS = 100;
+/** Blocks for which a late one counts, as its causes last. */
+const LATE_FOR_BLOCKS = 10;
+/** Transactions that may always wait: a network on the slowest machine takes as many with a block or two. */
+const WAITING_MIN = 128;
+/** What may wait: what blocks take in so many block times, at the pace of the last ones. */
+const WAITING_BLOCKS = 2;
+/** Of peers more is taken: their nodes have acknowledged it, and send it once more where it is refused. */
+const PEERS_FACTOR = 4;
+/** Blocks over which the pace is measured. */
+const PACE_BLOCKS = 8;
+const RETRY_BLOCKS_MAX = 30;
+/** The pace of a network that was idle is not known: what may always wait is gone after so many block times. */
+const IDLE_BLOCKS = 2;
+/** A round that fails takes as long whatever the block time is. */
+const BLOCK_MS_MIN = 1_000;
+
+type BacklogGateModules = {
+  /** Executable transactions in the pool. */
+  readonly waiting: () => number;
+  readonly timers: Pick<Timers, "now" | "after">;
+  readonly metrics: Pick<Metrics, "counter">;
+};
+
+/**
+ * Puts off new transactions while a network falls behind: each one costs every node more than the block that takes it, so that consensus, which has the
+ * same processors, would stand still for as long as callers send. While blocks are in time nothing is put off, however many transactions wait.
+ */
+export class BacklogGate {
+  readonly #pace: { readonly blockTimeMs: number };
+  readonly #modules: BacklogGateModules;
+  readonly #putOff: Counter;
+  /** When the newest blocks were committed, and how many transactions they have; the oldest first. */
+  readonly #blocks: { readonly at: number; readonly transactions: number }[];
+  #blocksSinceLate = LATE_FOR_BLOCKS;
+  /** When the timer that is set was to run. */
+  #probeDue: number | undefined;
+  /** How late the timer before it ran. */
+  #delayMs = 0;
+
+  /** @param pace may change with the blocks */
+  constructor(pace: { readonly blockTimeMs: number }, modules: BacklogGateModules) {
+    this.#pace = pace;
+    this.#modules = modules;
+    this.#putOff = modules.metrics.counter({
+      name: "txpool_put_off_total",
+      help: "Transactions that were put off because the network falls behind, by who sent them (caller, peer).",
+      labels: ["from"],
+    });
+    this.#blocks = [{ at: modules.timers.now(), transactions: 0 }];
+  }
+
+  get #blockMs(): number {
+    return Math.max(BLOCK_MS_MIN, this.#pace.blockTimeMs);
+  }
+
+  committed(transactions: number): void {
+    this.#blocksSinceLate = this.#isWaitingLong() ? 0 : this.#blocksSinceLate + 1;
+    this.#blocks.push({ at: this.#modules.timers.now(), transactions });
+    if (this.#blocks.length > PACE_BLOCKS + 1) this.#blocks.shift();
+  }
+
+  /** @throws NetworkBehindError for a transaction of a caller that has to wait */
+  assertOpen(from: "caller" | "peer"): void {
+    this.#probe();
+    if (this.#blocksSinceLate >= LATE_FOR_BLOCKS && !this.#isWaitingLong() && !this.#isBusy()) return;
+    const perMs = this.#perMs();
+    const factor = from === "peer" ? PEERS_FACTOR : 1;
+    const allowed = factor * Math.max(WAITING_MIN, perMs * WAITING_BLOCKS * this.#blockMs);
+    const waiting = this.#modules.waiting();
+    if (waiting < allowed) return;
+    this.#putOff.add(1, { from });
+    throw new NetworkBehindError(this.#retryAfterMs(waiting - allowed, perMs));
+  }
+
+  #probe(): void {
+    if (this.#probeDue !== undefined) return;
+    const { timers } = this.#modules;
+    const due = timers.now() + PROBE_MS;
+    this.#probeDue = due;
+    timers.after(PROBE_MS, "delay of the event loop", () => {
+      this.#delayMs = timers.now() - due;
+      this.#probeDue = undefined;
+    });
+  }
+
+  #isBusy(): boolean {
+    const overdue = this.#modules.timers.now() - (this.#probeDue ?? Number.POSITIVE_INFINITY);
+    return Math.max(this.#delayMs, overdue) > DELAY_MS_MAX;
+  }
+
+  #isWaitingLong(): boolean {
+    return this.#modules.timers.now() - this.#blocks.at(-1)!.at > LATE_BLOCKS * this.#blockMs;
+  }
+
+  /**
+   * Transactions that blocks take in a millisecond. The time since the newest counts too, and so do empty ones: what the first block after them takes
+   * has cost the other nodes nothing yet.
+   */
+  #perMs(): number {
+    const [first, ...blocks] = this.#blocks;
+    const taken = blocks.reduce((sum, { transactions }) => sum + transactions, 0);
+    return taken / Math.max(this.#blockMs, this.#modules.timers.now() - first!.at);
+  }
+
+  #retryAfterMs(excess: number, perMs: number): number {
+    const blocks = excess / Math.max(perMs * this.#blockMs, WAITING_MIN / IDLE_BLOCKS);
+    return Math.round(Math.min(RETRY_BLOCKS_MAX, Math.max(1, blocks)) * this.#blockMs);
+  }
+}

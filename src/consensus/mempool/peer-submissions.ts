@@ -1,0 +1,141 @@
+import { NodeError } from "../../base/errors.ts";
+import { equalBytes } from "../../base/primitives/bytes.ts";
+import type { Logger } from "../../base/telemetry/logger.ts";
+import type { Timers } from "../../base/telemetry/timers.ts";
+import type { BlobSidecar, BlobTransaction, SetCodeTransaction } from "../../base/types/transaction/transaction.ts";
+import { reject } from "./admission.ts";
+import type { Submission } from "./pool.ts";
+import { checkSidecar } from "./sidecar.ts";
+import { type AuthorityRecovery, hasManyAuthorizations, type SubmissionPool } from "./submission.ts";
+
+/** Transactions of peers that wait for proofs or signers to be verified, each of up to 1 MiB. Peers announce again what found no place. */
+const WAITING_MAX = 16;
+/**
+ * After a wrong proof the next verification for a peer waits, after each further one twice as long: peers with wrong proofs get no more than a fraction of a
+ * processor, and the first right proof ends it.
+ */
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5_000;
+
+/** Too many transactions of peers are being verified. */
+class PeerQueueFullError extends NodeError {
+  readonly code = "POOL_PEER_QUEUE_FULL";
+  constructor() {
+    super("too many transactions of peers are being verified");
+  }
+}
+
+type PeerSubmissionModules = {
+  readonly pool: Pick<SubmissionPool, "add" | "checkBlob" | "checkSetCode">;
+  readonly blobs: {
+    /** undefined when the proofs of `sidecar` hold, else what is wrong. */
+    verifyForPeer(sidecar: BlobSidecar): Promise<string | undefined>;
+  };
+  readonly authorities: AuthorityRecovery;
+  /** @throws NodeError while transactions of peers are put off */
+  readonly assertOpen?: (() => void) | undefined;
+  readonly log: Logger;
+  readonly timers: Pick<Timers, "sleep">;
+};
+
+/** Runs what adds a transaction to the pool; the caller knows by it which transactions are a peer's. */
+export type RunAdd = (add: () => void) => void;
+
+type BlobSubmission = Submission & { readonly tx: BlobTransaction };
+type SetCodeSubmission = Submission & { readonly tx: SetCodeTransaction };
+type Waiting = { readonly submission: BlobSubmission | SetCodeSubmission; readonly run: RunAdd };
+
+/**
+ * The one way for transactions of peers into the pool. All that is cheap is checked when it is called; proofs of blobs are verified and many
+ * authorizations' signers recovered by another thread, one transaction after the other, so that neither consensus nor callers wait for a peer.
+ */
+export class PeerSubmissions {
+  readonly #modules: PeerSubmissionModules;
+  /** The first one is being verified. */
+  readonly #waiting: Waiting[] = [];
+  #wrongInARow = 0;
+
+  constructor(modules: PeerSubmissionModules) {
+    this.#modules = modules;
+  }
+
+  /** Transactions that are being verified or wait for it. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /**
+   * @param run runs the addition, now or, where another thread has work of the transaction, after that
+   * @throws NodeError where the transaction is rejected now
+   */
+  submit(submission: Submission, run: RunAdd): void {
+    const { pool, assertOpen } = this.#modules;
+    assertOpen?.();
+    if (!needsWork(submission)) {
+      run(() => pool.add(submission));
+      return;
+    }
+    if (this.#waiting.some((other) => isSame(other.submission, submission))) {
+      throw reject("POOL_ALREADY_KNOWN", "already known");
+    }
+    if (this.#waiting.length >= WAITING_MAX) throw new PeerQueueFullError();
+    if (isBlobSubmission(submission)) {
+      const wanted = pool.checkBlob(submission);
+      // Sidecars of before Osaka are converted for callers alone: that takes seconds.
+      checkSidecar(submission.tx, submission.sidecar, wanted);
+    } else pool.checkSetCode(submission);
+    this.#waiting.push({ submission, run });
+    if (this.#waiting.length === 1) void this.#verifyAll();
+  }
+
+  async #verifyAll(): Promise<void> {
+    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+      const isRight = await this.#verify(next);
+      this.#waiting.shift();
+      this.#wrongInARow = isRight ? 0 : this.#wrongInARow + 1;
+      if (isRight) continue;
+      const pauseMs = FIRST_PAUSE_MS * 2 ** (this.#wrongInARow - 1);
+      await this.#modules.timers.sleep(Math.min(pauseMs, LONGEST_PAUSE_MS), { keepsAlive: false });
+    }
+  }
+
+  async #verify({ submission, run }: Waiting): Promise<boolean> {
+    const { pool, blobs, authorities, log } = this.#modules;
+    const { hash } = submission.tx;
+    try {
+      if (isBlobSubmission(submission)) {
+        const fault = await blobs.verifyForPeer(submission.sidecar!);
+        if (fault !== undefined) {
+          log.debug("wrong blob proof from a peer", { hash, fault });
+          return false;
+        }
+      } else await authorities.recover(submission.tx);
+      run(() => pool.add({ ...submission, isVerified: true }));
+    } catch (error) {
+      // The pool has changed, or the node stops. Peers that still have the transaction announce it again.
+      const isExpected = error instanceof NodeError;
+      log[isExpected ? "debug" : "error"]("transaction of a peer rejected", { hash, error });
+    }
+    return true;
+  }
+}
+
+function needsWork(submission: Submission): submission is Waiting["submission"] {
+  return isBlobSubmission(submission) || hasManyAuthorizations(submission.tx);
+}
+
+function isBlobSubmission(submission: Submission): submission is BlobSubmission {
+  return submission.tx.type === 3;
+}
+
+/** The signature does not cover the sidecar: with other proofs it is another submission, or a wrong copy would shut out the right one. */
+function isSame({ tx, sidecar: a }: Submission, { tx: other, sidecar: b }: Submission): boolean {
+  if (tx.hash !== other.hash) return false;
+  if (a === undefined || b === undefined) return a === b;
+  if (a.wrapperVersion !== b.wrapperVersion) return false;
+  return areEqual(a.blobs, b.blobs) && areEqual(a.proofs, b.proofs);
+}
+
+function areEqual(a: readonly Uint8Array[], b: readonly Uint8Array[]): boolean {
+  return a.length === b.length && a.every((item, i) => equalBytes(item, b[i]!));
+}

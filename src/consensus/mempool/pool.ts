@@ -1,0 +1,174 @@
+import type { ChainConfig } from "../../base/params/chain-config.ts";
+import type { ExecutionLimits } from "../../base/params/execution-limits.ts";
+import { nextBaseFee } from "../../base/params/fees.ts";
+import { type Hardfork, hardforkAt, isBlockForkActive } from "../../base/params/hardforks.ts";
+import type { Address } from "../../base/primitives/address.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
+import type { Header } from "../../base/types/header.ts";
+import type { BlobSidecar, Transaction } from "../../base/types/transaction/transaction.ts";
+import type { StateReader } from "../../evm/state/reader.ts";
+
+/** Limits of the pool. */
+export type MempoolOptions = {
+  /** Least tip a transaction must offer, in wei. */
+  readonly minimumTip: bigint;
+  /** By how many percent a transaction must pay more than the one it replaces or evicts. */
+  readonly priceBump: number;
+  /** Pending transactions an account may have. */
+  readonly accountSlots: number;
+  /** Queued transactions an account may have. */
+  readonly accountQueue: number;
+  /** Memory of all transactions without blobs, in bytes. */
+  readonly bytesMax: number;
+  /** Part of it for queued transactions: they cannot be executed yet, so they must not fill the pool. */
+  readonly queuedBytesMax: number;
+  /** How long the queued transactions of an account stay without anything happening to it. */
+  readonly lifetimeMs: number;
+  /** Memory of blob transactions with their sidecars, in bytes. geth stores them on disk and takes 2.5 GiB. */
+  readonly blobBytesMax: number;
+};
+
+/** Transactions after a nonce gap: as spam they cost their sender nothing and must leave room for what can be executed. */
+export const QUEUE_LIMITS = {
+  /** Of the pool's memory that they may take. */
+  sharePercent: 25,
+  /** How long those of an account stay without anything happening to it; geth's. */
+  lifetimeMs: 3 * 3_600_000,
+} as const;
+
+export const MEMPOOL_DEFAULTS: MempoolOptions = {
+  /** geth's admission: a tip of 1 wei, a tenth more for a replacement. */
+  minimumTip: 1n,
+  priceBump: 10,
+  /** A service that sends from one account runs some minutes ahead of the blocks with as many. */
+  accountSlots: 1_024,
+  accountQueue: 1_024,
+  /** Some 80,000 transfers; with the blobs, 256 MiB in all, a quarter of the smallest machine worth running a node on. */
+  bytesMax: 128 * 2 ** 20,
+  queuedBytesMax: (128 * 2 ** 20 * QUEUE_LIMITS.sharePercent) / 100,
+  lifetimeMs: QUEUE_LIMITS.lifetimeMs,
+  /** Some 900 blobs with their proofs, the blocks of twenty minutes. */
+  blobBytesMax: 128 * 2 ** 20,
+};
+
+/** Work on blobs that may wait for its thread. */
+export const BLOB_QUEUE_LIMITS = {
+  /** Transactions whose proofs are to be verified. Each holds up to 1 MiB and takes some 0.3 s of a thread: the last one waits no longer than an HTTP client does. */
+  verificationsMax: 32,
+  /** Requests for proofs. Each takes up to 20 s of a thread: what waits longer has been given up by its caller. */
+  proofsMax: 4,
+} as const;
+
+/** What one transaction may measure: a legacy, access list, fee market or set code transaction, in bytes of its encoding. */
+export const TX_SIZE_MAX = 131_072;
+/** The same for a blob transaction with its sidecar. */
+export const BLOB_TX_SIZE_MAX = 1_048_576;
+/** Blob transactions of one account: they are never queued, so this is also how far its nonces may run ahead. */
+export const BLOB_ACCOUNT_SLOTS = 16;
+/** Percentage as `priceBump`, for blob transactions: replacing one costs the network far more. */
+export const BLOB_PRICE_BUMP = 100;
+/** How long a blob transaction with a nonce gap waits for the gap to close, and how many may wait. */
+export const BLOB_GAP_LIFETIME_MS = 60_000;
+export const BLOB_GAPPED_MAX = 128;
+
+/** A transaction as the pool holds it. */
+export type PooledTransaction = {
+  readonly tx: Transaction;
+  readonly sender: Address;
+  readonly sidecar?: BlobSidecar;
+};
+
+/** Which accounts this node takes transactions of. */
+export interface AccountRules {
+  maySend(sender: Address): boolean;
+  /** By a transaction without a recipient. */
+  mayDeploy(sender: Address): boolean;
+}
+
+/** A transaction on its way into the pool. Without `sender` the pool recovers it, in geth's order of checks. */
+export type Submission = {
+  readonly tx: Transaction;
+  readonly sender?: Address;
+  readonly sidecar?: BlobSidecar;
+  /** The proofs of `sidecar` have been verified. */
+  readonly isVerified?: boolean;
+};
+
+/** Everything pooled, by sender and then ascending nonce; blob transactions are left out, as in geth. */
+export type PoolContent = {
+  readonly pending: ReadonlyMap<Address, readonly PooledTransaction[]>;
+  readonly queued: ReadonlyMap<Address, readonly PooledTransaction[]>;
+};
+
+/** What RPC and block building read from the pool. */
+export interface PoolReader {
+  get(hash: Hash): PooledTransaction | undefined;
+  /** The next nonce of `address` after its pending transactions. */
+  nonceOf(address: Address): bigint;
+  content(): PoolContent;
+  contentFrom(address: Address): {
+    readonly pending: readonly PooledTransaction[];
+    readonly queued: readonly PooledTransaction[];
+  };
+  counts(): { readonly pending: number; readonly queued: number };
+}
+
+/** Why a transaction left the pool. */
+export type RemovalReason =
+  /** It is in a block. */
+  | "included"
+  /** Its nonce was used by another transaction of a block. */
+  | "superseded"
+  /** A transaction of the same nonce that pays more took its place. */
+  | "replaced"
+  /** It was queued for the whole lifetime. */
+  | "expired"
+  /** The pool was full and a transaction that pays more came. */
+  | "evicted"
+  /** The minimum tip was raised above its tip. */
+  | "underpriced"
+  /** It can no longer be executed: the balance, the gas limit, a new fork or the permissions of its sender rule it out. */
+  | "invalid"
+  /** Executing it failed in an unexpected way. */
+  | "quarantined"
+  /** The operator emptied the pool, or a caller of a dev chain took it out. */
+  | "dropped";
+
+/** The block the pool builds upon. */
+export type PoolHead = {
+  readonly header: Header;
+  /** The state after it; read until the next head comes. */
+  readonly state: StateReader;
+};
+
+/** A new head and what it means for pooled transactions. */
+export type HeadUpdate = PoolHead & {
+  /** Accounts that may differ from the head before. Left out: every account may. */
+  readonly changed?: Iterable<Address>;
+  /** Transactions of the block. Left out: every transaction whose nonce was used counts as included. */
+  readonly included?: Iterable<Hash>;
+};
+
+/** The rules at the head: those of the head block itself, as in geth, except for the base fee, which is the next block's. */
+export type PoolRules = PoolHead & {
+  readonly hardfork: Hardfork;
+  readonly chainId: bigint;
+  /** undefined before London */
+  readonly nextBaseFee: bigint | undefined;
+} & Pick<ChainConfig, "accountPermissions"> &
+  ExecutionLimits;
+
+export function rulesAt(config: ChainConfig, { header, state }: PoolHead): PoolRules {
+  const isLondonNext = isBlockForkActive(config, "londonBlock", header.number + 1);
+  return {
+    header,
+    state,
+    hardfork: hardforkAt(config, header),
+    chainId: config.chainId,
+    nextBaseFee: isLondonNext ? nextBaseFee(header, config) : undefined,
+    ...(config.codeSizeMax !== undefined && { codeSizeMax: config.codeSizeMax }),
+    ...(config.noTxGasLimit && { noTxGasLimit: true }),
+    ...(config.devRules && { devRules: true }),
+    ...(config.accountPermissions !== undefined && { accountPermissions: config.accountPermissions }),
+  };
+}

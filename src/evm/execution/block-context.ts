@@ -1,0 +1,67 @@
+import { blobParamsAt } from "../../base/params/blob-schedule.ts";
+import { type ChainConfig, chainIdAt } from "../../base/params/chain-config.ts";
+import { blobBaseFee } from "../../base/params/fees.ts";
+import { hardforkAt } from "../../base/params/hardforks.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
+import type { Header } from "../../base/types/header.ts";
+import type { BlockContext } from "../machine/evm.ts";
+import { InvalidTransactionError } from "./errors.ts";
+
+/** Hash of a block by number, of one of the 256 blocks before the one that is executed. */
+export type BlockHashes = (number: number) => Hash | undefined;
+
+/** The header's fields that an execution sees. */
+export type ContextHeader = Pick<
+  Header,
+  "number" | "timestamp" | "coinbase" | "gasLimit" | "difficulty" | "mixHash" | "baseFeePerGas" | "excessBlobGas"
+>;
+
+/** The header's fields that are known before the first transaction. */
+export type OpenHeader = ContextHeader & Pick<Header, "parentHash" | "parentBeaconBlockRoot">;
+
+/** What `header` is to the EVM: fork, fees, opcodes of block information. */
+export function blockContextOf(header: ContextHeader, config: ChainConfig, blockHash: BlockHashes): BlockContext {
+  const hardfork = hardforkAt(config, header);
+  const blobParams = blobParamsAt(config, header.timestamp);
+  return {
+    hardfork,
+    ...(config.codeSizeMax !== undefined && { codeSizeMax: config.codeSizeMax }),
+    ...(config.noTxGasLimit && { noTxGasLimit: true }),
+    ...(config.devRules && { devRules: true }),
+    chainId: chainIdAt(config, header.number),
+    number: header.number,
+    timestamp: header.timestamp,
+    coinbase: header.coinbase,
+    gasLimit: header.gasLimit,
+    difficulty: header.difficulty,
+    prevRandao: header.mixHash,
+    baseFeePerGas: header.baseFeePerGas ?? 0n,
+    blobBaseFee:
+      header.excessBlobGas === undefined || blobParams === undefined
+        ? 0n
+        : blobBaseFee(header.excessBlobGas, blobParams),
+    blockHash,
+  };
+}
+
+/** Gas and blob gas left in a block. */
+export type GasPool = {
+  gas: bigint;
+  blobGas: bigint;
+};
+
+/** @throws InvalidTransactionError when the block has less left. */
+export function assertGasLeft(pool: GasPool, gas: bigint, blobGas: bigint): void {
+  if (pool.gas < gas) {
+    throw new InvalidTransactionError("TX_GAS_ALLOWANCE_EXCEEDED", "gas limit reached", {
+      gasLeft: pool.gas,
+      gasLimit: gas,
+    });
+  }
+  if (pool.blobGas < blobGas) {
+    throw new InvalidTransactionError("TX_TYPE_3_TX_MAX_BLOB_GAS_ALLOWANCE_EXCEEDED", "max data blobs reached", {
+      blobGasLeft: pool.blobGas,
+      blobGas,
+    });
+  }
+}

@@ -1,0 +1,250 @@
+import { blobParamsAt } from "../../../base/params/blob-schedule.ts";
+import type { ChainConfig } from "../../../base/params/chain-config.ts";
+import { nextBaseFee, nextExcessBlobGas } from "../../../base/params/fees.ts";
+import { hardforkAt, isAtLeast } from "../../../base/params/hardforks.ts";
+import type { Address } from "../../../base/primitives/address.ts";
+import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
+import { type Hash, ZERO_HASH } from "../../../base/primitives/hash.ts";
+import type { ExecutedBlock, Withdrawal } from "../../../base/types/block.ts";
+import { encodeWithdrawal } from "../../../base/types/block-codec.ts";
+import { EMPTY_BLOOM } from "../../../base/types/bloom.ts";
+import {
+  EMPTY_REQUESTS_HASH,
+  EMPTY_TRIE_ROOT,
+  EMPTY_UNCLES_HASH,
+  EMPTY_WITHDRAWALS_ROOT,
+} from "../../../base/types/constants.ts";
+import type { Header } from "../../../base/types/header.ts";
+import { headerHash } from "../../../base/types/header-codec.ts";
+import { encodeReceipt } from "../../../base/types/receipt-codec.ts";
+import { recoverSender } from "../../../base/types/transaction/sender.ts";
+import type { Transaction } from "../../../base/types/transaction/transaction.ts";
+import type { NodeBatch } from "../../../store/trie/node-batch.ts";
+import { orderedTrieRoot } from "../../../store/trie/ordered-trie-root.ts";
+import type { StateChanges, StateReader } from "../../state/reader.ts";
+import type { OpenHeader } from "../block-context.ts";
+import { checkMinimumTip } from "../transaction/validate-message.ts";
+import { checkAccountPermissions } from "../validation/account-permissions.ts";
+import { validateBlockSize } from "../validation/validate-body.ts";
+import { validateHeader } from "../validation/validate-header.ts";
+import {
+  type BlockEnv,
+  BlockExecution,
+  type BlockOutcome,
+  type BlockParent,
+  blockEnvOf,
+  type ExecutionModules,
+  type SystemUpdate,
+  type TransactionResult,
+} from "./block-execution.ts";
+import { depositsOf } from "./system-calls.ts";
+
+const ZERO_NONCE = new Uint8Array(8);
+
+/** The header fields that the proposer of a block decides. */
+export type PayloadAttributes = {
+  /** Unix seconds */
+  readonly timestamp: number;
+  /** The header's coinbase. */
+  readonly feeRecipient: Address;
+  readonly gasLimit: bigint;
+  readonly prevRandao?: Hash;
+  /** at most 32 bytes */
+  readonly extraData?: Uint8Array;
+  /** From Shanghai; none when left out. */
+  readonly withdrawals?: readonly Withdrawal[];
+  /** From Cancun; the zero hash when left out. */
+  readonly parentBeaconBlockRoot?: Hash;
+  /** A block whose gas limit and base fee need not follow from its parent's: dev chains only, no other client accepts it. */
+  readonly forced?: { readonly baseFeePerGas?: bigint };
+  readonly systemUpdate?: SystemUpdate;
+};
+
+/** A finished block with everything the store needs of it. */
+export type SealedBlock = {
+  readonly executed: ExecutedBlock;
+  readonly changes: StateChanges;
+  /** New nodes of the state trie. */
+  readonly nodes: NodeBatch;
+  /** The state after the block. Stays valid as long as the parent's. */
+  readonly state: StateReader;
+  /** EIP-7685, each with its type byte. */
+  readonly requests: readonly Uint8Array[];
+};
+
+/**
+ * Begins a proof-of-stake block after `parent`. Proposals and own blocks obey the header rules of imported ones, before anything
+ * is executed; only equal timestamps are allowed.
+ * @param beforeTransaction called before each transaction, for tests that make the executor fail
+ * @throws InvalidBlockError when `attributes` break a header rule
+ */
+export function createBlockBuilder(
+  parent: BlockParent & { readonly hash: Hash },
+  attributes: PayloadAttributes,
+  modules: ExecutionModules,
+  beforeTransaction?: (tx: Transaction) => void,
+): BlockBuilder {
+  const { config } = modules;
+  const { extraData = EMPTY_BYTES } = attributes;
+  const header = openHeader(parent.header, parent.hash, attributes, config);
+  validateHeader(emptyBlockHeader(header, extraData, config), parent.header, config, {
+    isEqualTimeAllowed: true,
+    ...(attributes.forced && { areFeesForced: true }),
+  });
+  const env = blockEnvOf(header, parent, config);
+  return new BlockBuilder(env, header, modules, { attributes, parentState: parent.state, beforeTransaction });
+}
+
+/** A block under construction. */
+export class BlockBuilder extends BlockExecution {
+  readonly #config: ChainConfig;
+  readonly #attributes: PayloadAttributes;
+  readonly #parentState: StateReader;
+  readonly #beforeTransaction: ((tx: Transaction) => void) | undefined;
+  readonly #transactions: Transaction[] = [];
+
+  constructor(
+    env: BlockEnv,
+    header: OpenHeader,
+    modules: ExecutionModules,
+    options: {
+      readonly attributes: PayloadAttributes;
+      readonly parentState: StateReader;
+      readonly beforeTransaction: ((tx: Transaction) => void) | undefined;
+    },
+  ) {
+    super(env, header, modules);
+    this.#config = modules.config;
+    this.#attributes = options.attributes;
+    this.#parentState = options.parentState;
+    this.#beforeTransaction = options.beforeTransaction;
+  }
+
+  /**
+   * As `addTransaction`, at the end of the block.
+   * @throws InvalidBlockError where no block with it is valid; the builder cannot be used afterwards
+   */
+  add(tx: Transaction, sender?: Address): TransactionResult {
+    this.#beforeTransaction?.(tx);
+    checkMinimumTip(tx, this.header.baseFeePerGas ?? 0n, this.#config);
+    const added = this.addTransaction(tx, this.#allowed(tx, sender));
+    if (isAtLeast(this.context.hardfork, "prague")) depositsOf([added.receipt], this.#config.depositContractAddress);
+    this.#transactions.push(tx);
+    return added;
+  }
+
+  /** The sender, where it had to be known. @throws InvalidTransactionError, and what `recoverSender` throws */
+  #allowed(tx: Transaction, known: Address | undefined): Address | undefined {
+    if (this.#config.accountPermissions === undefined) return known;
+    const sender = known ?? recoverSender(tx, this.context.hardfork);
+    checkAccountPermissions(tx, sender, this.#parentState, this.#config);
+    return sender;
+  }
+
+  /**
+   * Closes the block; the builder cannot be used afterwards.
+   * @throws InvalidBlockError when a system contract fails or the block is larger than EIP-7934 allows
+   */
+  seal(): SealedBlock {
+    const { extraData = EMPTY_BYTES, systemUpdate } = this.#attributes;
+    const isShanghai = isAtLeast(this.context.hardfork, "shanghai");
+    const withdrawals = isShanghai ? (this.#attributes.withdrawals ?? []) : undefined;
+    const outcome = this.finish({ withdrawals, systemUpdate });
+    const transactions = this.#transactions;
+    const content = { transactions, extraData, ...(withdrawals && { withdrawals }) };
+    const executed = sealBlock(this.header, content, outcome);
+    validateBlockSize(executed.block, this.#config);
+    return {
+      executed,
+      changes: outcome.changes,
+      nodes: outcome.trie.nodes,
+      state: outcome.state,
+      requests: outcome.requests,
+    };
+  }
+}
+
+/** The header of an empty block with these fields: what `validateHeader` needs to see before execution. */
+function emptyBlockHeader(header: OpenHeader, extraData: Uint8Array, config: ChainConfig): Header {
+  const hardfork = hardforkAt(config, header);
+  return {
+    ...header,
+    extraData,
+    sha3Uncles: EMPTY_UNCLES_HASH,
+    stateRoot: EMPTY_TRIE_ROOT,
+    transactionsRoot: EMPTY_TRIE_ROOT,
+    receiptsRoot: EMPTY_TRIE_ROOT,
+    logsBloom: EMPTY_BLOOM,
+    gasUsed: 0n,
+    nonce: ZERO_NONCE,
+    ...(isAtLeast(hardfork, "shanghai") && { withdrawalsRoot: EMPTY_WITHDRAWALS_ROOT }),
+    ...(header.excessBlobGas !== undefined && { blobGasUsed: 0n }),
+    ...(isAtLeast(hardfork, "prague") && { requestsHash: EMPTY_REQUESTS_HASH }),
+  };
+}
+
+/** The header of the block after `parent`, as far as it is known before its transactions. */
+export function openHeader(
+  parent: Header,
+  parentHash: Hash,
+  { timestamp, feeRecipient, gasLimit, prevRandao, parentBeaconBlockRoot, forced }: PayloadAttributes,
+  config: ChainConfig,
+): OpenHeader {
+  const point = { number: parent.number + 1, timestamp, difficulty: 0n };
+  const hardfork = hardforkAt(config, point);
+  const blobParams = blobParamsAt(config, timestamp);
+  const isLondon = isAtLeast(hardfork, "london");
+  const isCancun = isAtLeast(hardfork, "cancun") && blobParams !== undefined;
+  return {
+    ...point,
+    parentHash,
+    coinbase: feeRecipient,
+    gasLimit,
+    mixHash: prevRandao ?? ZERO_HASH,
+    ...(isLondon && { baseFeePerGas: forced?.baseFeePerGas ?? nextBaseFee(parent, config) }),
+    ...(isCancun && {
+      excessBlobGas: nextExcessBlobGas(parent, blobParams, isAtLeast(hardfork, "osaka")),
+      parentBeaconBlockRoot: parentBeaconBlockRoot ?? ZERO_HASH,
+    }),
+  };
+}
+
+/** Content of a block besides its open header and its outcome. */
+type BlockContent = {
+  readonly transactions: readonly Transaction[];
+  /** at most 32 bytes */
+  readonly extraData: Uint8Array;
+  /** Present from Shanghai. */
+  readonly withdrawals?: readonly Withdrawal[];
+};
+
+/** The finished block, with the header fields of body and execution filled in. */
+export function sealBlock(
+  header: OpenHeader,
+  { transactions, extraData, withdrawals }: BlockContent,
+  { receipts, senders, gasUsed, blobGasUsed, logsBloom, requestsHash, trie }: BlockOutcome,
+): ExecutedBlock {
+  const sealed: Header = {
+    ...header,
+    sha3Uncles: EMPTY_UNCLES_HASH,
+    stateRoot: trie.root,
+    transactionsRoot: orderedTrieRoot(transactions.map(({ raw }) => raw)),
+    receiptsRoot: orderedTrieRoot(receipts.map(encodeReceipt)),
+    logsBloom,
+    gasUsed,
+    extraData,
+    nonce: new Uint8Array(8),
+    ...(withdrawals && { withdrawalsRoot: orderedTrieRoot(withdrawals.map(encodeWithdrawal)) }),
+    // Excess blob gas is in every header from Cancun.
+    ...(header.excessBlobGas !== undefined && { blobGasUsed }),
+    ...(requestsHash && { requestsHash }),
+  };
+  const block = {
+    hash: headerHash(sealed),
+    header: sealed,
+    transactions,
+    uncles: [],
+    ...(withdrawals && { withdrawals }),
+  };
+  return { block, senders, receipts };
+}

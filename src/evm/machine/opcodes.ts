@@ -1,0 +1,200 @@
+import { type Hardfork, isAtLeast } from "../../base/params/hardforks.ts";
+
+/**
+ * How an opcode bounds a gas segment, whose static gas is charged before its first opcode:
+ * - "flow": it goes on
+ * - "break": the segment ends after it, because it reads the gas counter, or because what it does outlives a halt
+ *   (state, logs, journal of warm accesses), or because its failure must not be mistaken for a later one
+ * - "jump", "halt": control leaves the segment
+ */
+type OpcodeKind = "flow" | "break" | "jump" | "halt";
+
+/** One opcode under the rules of one fork (Yellow Paper, appendix H). */
+export type Opcode = {
+  readonly code: number;
+  readonly name: string;
+  readonly pops: number;
+  readonly pushes: number;
+  /** Static gas: the part that is the same for all operands. */
+  readonly gas: number;
+  readonly kind: OpcodeKind;
+  /** Has dynamic gas as well, which its emitter charges. */
+  readonly isDynamic: boolean;
+};
+
+/** Opcodes that begin a frame; a frame remembers its own. */
+export const CREATE = 0xf0;
+export const CALL = 0xf1;
+export const CALLCODE = 0xf2;
+export const DELEGATECALL = 0xf4;
+export const CREATE2 = 0xf5;
+export const STATICCALL = 0xfa;
+
+/** An opcode as the table lists it. */
+type Row = Pick<Opcode, "code" | "name" | "pops" | "pushes"> & {
+  /** Static gas, the same in all forks or by the fork that changed it, oldest first. */
+  readonly gas: number | Readonly<Partial<Record<Hardfork, number>>>;
+  /** First fork that has it; Frontier unless given. */
+  readonly since?: Hardfork;
+  /** "flow" unless given. */
+  readonly kind?: OpcodeKind;
+  /** False unless given. */
+  readonly isDynamic?: boolean;
+};
+
+/** EIP-150, EIP-1884; from Berlin all of the gas is that of the access (EIP-2929). */
+const BALANCE_GAS = { frontier: 20, tangerineWhistle: 400, istanbul: 700, berlin: 0 };
+const EXTCODE_GAS = { frontier: 20, tangerineWhistle: 700, berlin: 0 };
+const SLOAD_GAS = { frontier: 50, tangerineWhistle: 200, istanbul: 800, berlin: 0 };
+const CALL_GAS = { frontier: 40, tangerineWhistle: 700, berlin: 0 };
+
+// biome-ignore format: a table
+const ROWS: readonly Row[] = [
+  { code: 0x00, name: "STOP", gas: 0, pops: 0, pushes: 0, kind: "halt" },
+  { code: 0x01, name: "ADD", gas: 3, pops: 2, pushes: 1 },
+  { code: 0x02, name: "MUL", gas: 5, pops: 2, pushes: 1 },
+  { code: 0x03, name: "SUB", gas: 3, pops: 2, pushes: 1 },
+  { code: 0x04, name: "DIV", gas: 5, pops: 2, pushes: 1 },
+  { code: 0x05, name: "SDIV", gas: 5, pops: 2, pushes: 1 },
+  { code: 0x06, name: "MOD", gas: 5, pops: 2, pushes: 1 },
+  { code: 0x07, name: "SMOD", gas: 5, pops: 2, pushes: 1 },
+  { code: 0x08, name: "ADDMOD", gas: 8, pops: 3, pushes: 1 },
+  { code: 0x09, name: "MULMOD", gas: 8, pops: 3, pushes: 1 },
+  { code: 0x0a, name: "EXP", gas: 10, pops: 2, pushes: 1, isDynamic: true },
+  { code: 0x0b, name: "SIGNEXTEND", gas: 5, pops: 2, pushes: 1 },
+  { code: 0x10, name: "LT", gas: 3, pops: 2, pushes: 1 },
+  { code: 0x11, name: "GT", gas: 3, pops: 2, pushes: 1 },
+  { code: 0x12, name: "SLT", gas: 3, pops: 2, pushes: 1 },
+  { code: 0x13, name: "SGT", gas: 3, pops: 2, pushes: 1 },
+  { code: 0x14, name: "EQ", gas: 3, pops: 2, pushes: 1 },
+  { code: 0x15, name: "ISZERO", gas: 3, pops: 1, pushes: 1 },
+  { code: 0x16, name: "AND", gas: 3, pops: 2, pushes: 1 },
+  { code: 0x17, name: "OR", gas: 3, pops: 2, pushes: 1 },
+  { code: 0x18, name: "XOR", gas: 3, pops: 2, pushes: 1 },
+  { code: 0x19, name: "NOT", gas: 3, pops: 1, pushes: 1 },
+  { code: 0x1a, name: "BYTE", gas: 3, pops: 2, pushes: 1 },
+  { code: 0x1b, name: "SHL", gas: 3, pops: 2, pushes: 1, since: "constantinople" },
+  { code: 0x1c, name: "SHR", gas: 3, pops: 2, pushes: 1, since: "constantinople" },
+  { code: 0x1d, name: "SAR", gas: 3, pops: 2, pushes: 1, since: "constantinople" },
+  { code: 0x1e, name: "CLZ", gas: 5, pops: 1, pushes: 1, since: "osaka" },
+  { code: 0x20, name: "KECCAK256", gas: 30, pops: 2, pushes: 1, isDynamic: true },
+  { code: 0x30, name: "ADDRESS", gas: 2, pops: 0, pushes: 1 },
+  { code: 0x31, name: "BALANCE", gas: BALANCE_GAS, pops: 1, pushes: 1, kind: "break", isDynamic: true },
+  { code: 0x32, name: "ORIGIN", gas: 2, pops: 0, pushes: 1 },
+  { code: 0x33, name: "CALLER", gas: 2, pops: 0, pushes: 1 },
+  { code: 0x34, name: "CALLVALUE", gas: 2, pops: 0, pushes: 1 },
+  { code: 0x35, name: "CALLDATALOAD", gas: 3, pops: 1, pushes: 1 },
+  { code: 0x36, name: "CALLDATASIZE", gas: 2, pops: 0, pushes: 1 },
+  { code: 0x37, name: "CALLDATACOPY", gas: 3, pops: 3, pushes: 0, isDynamic: true },
+  { code: 0x38, name: "CODESIZE", gas: 2, pops: 0, pushes: 1 },
+  { code: 0x39, name: "CODECOPY", gas: 3, pops: 3, pushes: 0, isDynamic: true },
+  { code: 0x3a, name: "GASPRICE", gas: 2, pops: 0, pushes: 1 },
+  { code: 0x3b, name: "EXTCODESIZE", gas: EXTCODE_GAS, pops: 1, pushes: 1, kind: "break", isDynamic: true },
+  { code: 0x3c, name: "EXTCODECOPY", gas: EXTCODE_GAS, pops: 4, pushes: 0, kind: "break", isDynamic: true },
+  { code: 0x3d, name: "RETURNDATASIZE", gas: 2, pops: 0, pushes: 1, since: "byzantium" },
+  { code: 0x3e, name: "RETURNDATACOPY", gas: 3, pops: 3, pushes: 0, since: "byzantium", kind: "break", isDynamic: true },
+  { code: 0x3f, name: "EXTCODEHASH", gas: { constantinople: 400, istanbul: 700, berlin: 0 }, pops: 1, pushes: 1, since: "constantinople", kind: "break", isDynamic: true },
+  { code: 0x40, name: "BLOCKHASH", gas: 20, pops: 1, pushes: 1 },
+  { code: 0x41, name: "COINBASE", gas: 2, pops: 0, pushes: 1 },
+  { code: 0x42, name: "TIMESTAMP", gas: 2, pops: 0, pushes: 1 },
+  { code: 0x43, name: "NUMBER", gas: 2, pops: 0, pushes: 1 },
+  { code: 0x44, name: "DIFFICULTY", gas: 2, pops: 0, pushes: 1 },
+  { code: 0x45, name: "GASLIMIT", gas: 2, pops: 0, pushes: 1 },
+  { code: 0x46, name: "CHAINID", gas: 2, pops: 0, pushes: 1, since: "istanbul" },
+  { code: 0x47, name: "SELFBALANCE", gas: 5, pops: 0, pushes: 1, since: "istanbul" },
+  { code: 0x48, name: "BASEFEE", gas: 2, pops: 0, pushes: 1, since: "london" },
+  { code: 0x49, name: "BLOBHASH", gas: 3, pops: 1, pushes: 1, since: "cancun" },
+  { code: 0x4a, name: "BLOBBASEFEE", gas: 2, pops: 0, pushes: 1, since: "cancun" },
+  { code: 0x50, name: "POP", gas: 2, pops: 1, pushes: 0 },
+  { code: 0x51, name: "MLOAD", gas: 3, pops: 1, pushes: 1, isDynamic: true },
+  { code: 0x52, name: "MSTORE", gas: 3, pops: 2, pushes: 0, isDynamic: true },
+  { code: 0x53, name: "MSTORE8", gas: 3, pops: 2, pushes: 0, isDynamic: true },
+  { code: 0x54, name: "SLOAD", gas: SLOAD_GAS, pops: 1, pushes: 1, kind: "break", isDynamic: true },
+  { code: 0x55, name: "SSTORE", gas: 0, pops: 2, pushes: 0, kind: "break", isDynamic: true },
+  { code: 0x56, name: "JUMP", gas: 8, pops: 1, pushes: 0, kind: "jump" },
+  { code: 0x57, name: "JUMPI", gas: 10, pops: 2, pushes: 0, kind: "jump" },
+  { code: 0x58, name: "PC", gas: 2, pops: 0, pushes: 1 },
+  { code: 0x59, name: "MSIZE", gas: 2, pops: 0, pushes: 1 },
+  { code: 0x5a, name: "GAS", gas: 2, pops: 0, pushes: 1, kind: "break" },
+  { code: 0x5b, name: "JUMPDEST", gas: 1, pops: 0, pushes: 0 },
+  { code: 0x5c, name: "TLOAD", gas: 100, pops: 1, pushes: 1, since: "cancun", kind: "break" },
+  { code: 0x5d, name: "TSTORE", gas: 100, pops: 2, pushes: 0, since: "cancun", kind: "break" },
+  { code: 0x5e, name: "MCOPY", gas: 3, pops: 3, pushes: 0, since: "cancun", isDynamic: true },
+  { code: 0x5f, name: "PUSH0", gas: 2, pops: 0, pushes: 1, since: "shanghai" },
+  ...numbered(32, (n) => ({ code: 0x5f + n, name: `PUSH${n}`, gas: 3, pops: 0, pushes: 1 })),
+  ...numbered(16, (n) => ({ code: 0x7f + n, name: `DUP${n}`, gas: 3, pops: n, pushes: n + 1 })),
+  ...numbered(16, (n) => ({ code: 0x8f + n, name: `SWAP${n}`, gas: 3, pops: n + 1, pushes: n + 1 })),
+  ...numbered(5, (n) => ({ code: 0x9f + n, name: `LOG${n - 1}`, gas: 375 + 375 * (n - 1), pops: n + 1, pushes: 0, kind: "break", isDynamic: true })),
+  { code: 0xf0, name: "CREATE", gas: 32000, pops: 3, pushes: 1, kind: "break", isDynamic: true },
+  { code: 0xf1, name: "CALL", gas: CALL_GAS, pops: 7, pushes: 1, kind: "break", isDynamic: true },
+  { code: 0xf2, name: "CALLCODE", gas: CALL_GAS, pops: 7, pushes: 1, kind: "break", isDynamic: true },
+  { code: 0xf3, name: "RETURN", gas: 0, pops: 2, pushes: 0, kind: "halt", isDynamic: true },
+  { code: 0xf4, name: "DELEGATECALL", gas: CALL_GAS, pops: 6, pushes: 1, since: "homestead", kind: "break", isDynamic: true },
+  { code: 0xf5, name: "CREATE2", gas: 32000, pops: 4, pushes: 1, since: "constantinople", kind: "break", isDynamic: true },
+  { code: 0xfa, name: "STATICCALL", gas: CALL_GAS, pops: 6, pushes: 1, since: "byzantium", kind: "break", isDynamic: true },
+  { code: 0xfd, name: "REVERT", gas: 0, pops: 2, pushes: 0, since: "byzantium", kind: "halt", isDynamic: true },
+  { code: 0xff, name: "SELFDESTRUCT", gas: { frontier: 0, tangerineWhistle: 5000 }, pops: 1, pushes: 0, kind: "halt", isDynamic: true },
+];
+
+/** The opcodes of `hardfork` at their numbers; undefined where it has none. */
+export function opcodesOf(hardfork: Hardfork): readonly (Opcode | undefined)[] {
+  const table = new Array<Opcode | undefined>(256).fill(undefined);
+  for (const { since = "frontier", gas, ...row } of ROWS) {
+    if (!isAtLeast(hardfork, since)) continue;
+    table[row.code] = { kind: "flow", isDynamic: false, ...row, gas: gasAt(gas, hardfork) };
+  }
+  return table;
+}
+
+/** Opcodes of the EVM object format (EIP-7692), which no fork has: geth names them where it shows an undefined opcode. */
+const RESERVED_NAMES: readonly (readonly [code: number, name: string])[] = [
+  [0xd0, "DATALOAD"],
+  [0xd1, "DATALOADN"],
+  [0xd2, "DATASIZE"],
+  [0xd3, "DATACOPY"],
+  [0xe0, "RJUMP"],
+  [0xe1, "RJUMPI"],
+  [0xe2, "RJUMPV"],
+  [0xe3, "CALLF"],
+  [0xe4, "RETF"],
+  [0xe5, "JUMPF"],
+  [0xe6, "DUPN"],
+  [0xe7, "SWAPN"],
+  [0xe8, "EXCHANGE"],
+  [0xec, "EOFCREATE"],
+  [0xee, "RETURNCONTRACT"],
+  [0xf7, "RETURNDATALOAD"],
+  [0xf8, "EXTCALL"],
+  [0xf9, "EXTDELEGATECALL"],
+  [0xfb, "EXTSTATICCALL"],
+];
+
+const NAMES: ReadonlyMap<number, string> = new Map([
+  ...ROWS.map(({ code, name }) => [code, name] as const),
+  [0xfe, "INVALID"] as const,
+  ...RESERVED_NAMES,
+]);
+
+/** geth's name of an opcode, whatever the fork; numbers nobody uses are named for what they are. */
+export function opcodeName(code: number): string {
+  return NAMES.get(code) ?? `opcode 0x${code.toString(16)} not defined`;
+}
+
+/** The gas of the newest fork listed that `hardfork` includes. */
+function gasAt(gas: Row["gas"], hardfork: Hardfork): number {
+  if (typeof gas === "number") return gas;
+  let current = 0;
+  for (const [since, amount] of Object.entries(gas)) {
+    if (isAtLeast(hardfork, since as Hardfork)) current = amount;
+  }
+  return current;
+}
+
+function numbered(count: number, row: (n: number) => Row): Row[] {
+  return Array.from({ length: count }, (_, i) => row(i + 1));
+}
+
+/** SLOAD, SSTORE, BALANCE, EXTCODE*, SELFDESTRUCT and the CALL family: the opcodes that name an account or a slot. */
+export const ACCESS_OPCODES: ReadonlySet<number> = new Set([
+  0x31, 0x3b, 0x3c, 0x3f, 0x54, 0x55, 0xf1, 0xf2, 0xf4, 0xfa, 0xff,
+]);

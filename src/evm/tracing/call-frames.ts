@@ -1,0 +1,192 @@
+import type { Log } from "../../base/types/receipt.ts";
+import { FrameTable } from "../machine/hooks/frame-table.ts";
+import type { FrameEnd, FrameStart, Tracer } from "../machine/tracer.ts";
+import type { TraceBudget } from "./trace-budget.ts";
+
+/** A log with where it stands among the logs of the block and the calls of its frame. */
+type FrameLog = {
+  readonly log: Log;
+  /** in the block */
+  readonly index: number;
+  /** Calls the frame had made before it. */
+  readonly position: number;
+};
+
+/** One frame of a transaction with the frames below it. */
+export type CallFrame = {
+  readonly start: FrameStart;
+  end: FrameEnd;
+  readonly calls: CallFrame[];
+  readonly logs: FrameLog[];
+  readonly parent: CallFrame | undefined;
+  /** Logs the block had when the frame began. */
+  readonly logsBefore: number;
+};
+
+/** Builds the tree of frames out of a tracer's hooks. */
+export type CallFrameRecorder = {
+  readonly onEnter: (start: FrameStart) => void;
+  readonly onExit: (end: FrameEnd) => void;
+  readonly onLog: (log: Log) => void;
+  /** The innermost frame that has not ended. */
+  current(): CallFrame | undefined;
+  /** The outermost frame, once it has ended. */
+  top(): CallFrame | undefined;
+};
+
+/** Characters of a frame's JSON without its data, and of a log's. */
+const FRAME_CHARS = 200;
+
+/** @param logsBefore how many logs the block has already */
+export function createCallFrameRecorder(logsBefore: number, budget: Pick<TraceBudget, "take">): CallFrameRecorder {
+  let top: CallFrame | undefined;
+  let open: CallFrame | undefined;
+  let logCount = logsBefore;
+  return {
+    onEnter(start) {
+      budget.take(FRAME_CHARS + 2 * start.input.length);
+      const frame: CallFrame = {
+        start,
+        end: UNFINISHED,
+        calls: [],
+        logs: [],
+        parent: open,
+        logsBefore: logCount,
+      };
+      if (open) open.calls.push(frame);
+      else top = frame;
+      open = frame;
+    },
+    onExit(end) {
+      if (!open) return;
+      budget.take(2 * end.output.length);
+      open.end = end;
+      // A frame that fails takes its logs back, and the next one gets their numbers.
+      if (end.outcome !== "success") logCount = open.logsBefore;
+      open = open.parent;
+    },
+    onLog(log) {
+      budget.take(FRAME_CHARS + 2 * log.data.length);
+      open?.logs.push({ log, index: logCount, position: open.calls.length });
+      logCount++;
+    },
+    current: () => open,
+    top: () => top,
+  };
+}
+
+/** Tables that wait for the next transaction: muxTracer takes several at a time. */
+const FREE_TABLES_MAX = 4;
+/** A table with room for more is not used again: nearly all transactions need some KiB. */
+const TABLE_BYTES_MAX = 1 << 18;
+
+/**
+ * The tables of one thread, which the transactions of a block use one after the other: two buffers for each of them would make V8 collect all
+ * garbage on account of memory outside its heap.
+ */
+export class FrameTables {
+  readonly #free: FrameTable[] = [];
+
+  /** @param onBytes as of the constructor of `FrameTable` */
+  acquire(onBytes: (count: number) => void): FrameTable {
+    const table = this.#free.pop();
+    if (table === undefined) return new FrameTable(onBytes);
+    table.reset(onBytes);
+    return table;
+  }
+
+  /** Nothing may read `table` any more. */
+  release(table: FrameTable): void {
+    if (this.#free.length < FREE_TABLES_MAX && table.byteLength <= TABLE_BYTES_MAX) this.#free.push(table);
+  }
+}
+
+/** A log with how many frames had begun before it. */
+type TableLog = { readonly log: Log; readonly depth: number; readonly framesBefore: number };
+
+/** Records the frames of a transaction in a `FrameTable`, and makes the tree once it is over. */
+export class FrameTreeRecorder {
+  readonly hooks: Pick<Tracer, "frames" | "onLog">;
+  readonly #tables: FrameTables;
+  readonly #table: FrameTable;
+  readonly #logs: TableLog[] = [];
+
+  /** @param withLogs whether frames have their logs */
+  constructor(budget: Pick<TraceBudget, "take">, tables: FrameTables, withLogs = false) {
+    this.#tables = tables;
+    // Each frame has an input and an output.
+    const frames = tables.acquire((bytes) => budget.take(FRAME_CHARS / 2 + 2 * bytes));
+    this.#table = frames;
+    if (!withLogs) {
+      this.hooks = { frames };
+      return;
+    }
+    this.hooks = {
+      frames,
+      onLog: (log, depth) => {
+        budget.take(FRAME_CHARS + 2 * log.data.length);
+        this.#logs.push({ log, depth, framesBefore: frames.length });
+      },
+    };
+  }
+
+  /**
+   * The outermost frame, once the execution is over; undefined where it had none. Inputs and outputs are valid until `dispose`.
+   * @param logsBefore how many logs the block has already
+   */
+  top(logsBefore = 0): CallFrame | undefined {
+    const table = this.#table;
+    const tree = new FrameTree(logsBefore);
+    let logs = 0;
+    for (let index = 0; index < table.length; index++) {
+      while (logs < this.#logs.length && this.#logs[logs]!.framesBefore <= index) tree.addLog(this.#logs[logs++]!);
+      const { depth, start, end } = table.at(index);
+      tree.addFrame(depth, start, end);
+    }
+    while (logs < this.#logs.length) tree.addLog(this.#logs[logs++]!);
+    return tree.top;
+  }
+
+  dispose(): void {
+    this.#tables.release(this.#table);
+  }
+}
+
+/** A tree of frames, made of rows in the order in which they began. */
+class FrameTree {
+  /** By depth: the last frame that was added, and those around it. */
+  readonly #open: CallFrame[] = [];
+  #logCount: number;
+
+  constructor(logsBefore: number) {
+    this.#logCount = logsBefore;
+  }
+
+  get top(): CallFrame | undefined {
+    return this.#open[0];
+  }
+
+  addFrame(depth: number, start: FrameStart, end: FrameEnd): void {
+    this.#endFrom(depth);
+    const parent = this.#open[depth - 1];
+    const frame: CallFrame = { start, end, calls: [], logs: [], parent, logsBefore: this.#logCount };
+    parent?.calls.push(frame);
+    this.#open.push(frame);
+  }
+
+  addLog({ log, depth }: TableLog): void {
+    this.#endFrom(depth + 1);
+    const { calls, logs } = this.#open[depth]!;
+    logs.push({ log, index: this.#logCount++, position: calls.length });
+  }
+
+  /** Frames from `depth` on are over. Those that failed take their logs back, and the next one gets their numbers. */
+  #endFrom(depth: number): void {
+    while (this.#open.length > depth) {
+      const { end, logsBefore } = this.#open.pop()!;
+      if (end.outcome !== "success") this.#logCount = logsBefore;
+    }
+  }
+}
+
+const UNFINISHED: FrameEnd = { gasUsed: 0n, output: new Uint8Array(0), outcome: "success" };

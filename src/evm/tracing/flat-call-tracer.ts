@@ -1,0 +1,232 @@
+import { haltText } from "../machine/halts.ts";
+import type { FrameEnd, FrameStart } from "../machine/tracer.ts";
+import { type CallFrame, type FrameTables, FrameTreeRecorder } from "./call-frames.ts";
+import type { JsonWriter } from "./json-writer.ts";
+import type { TracedTransaction, TracerFactory } from "./tracer-config.ts";
+import { readSwitches } from "./tracer-config.ts";
+
+/** Parity's words for what geth says of a failure. */
+const PARITY_ERRORS: readonly (readonly [prefix: string, parity: string])[] = [
+  ["contract creation code storage out of gas", "Out of gas"],
+  ["out of gas", "Out of gas"],
+  ["gas uint64 overflow", "Out of gas"],
+  ["max code size exceeded", "Out of gas"],
+  ["invalid jump destination", "Bad jump destination"],
+  ["execution reverted", "Reverted"],
+  ["return data out of bounds", "Out of bounds"],
+  ["stack limit reached", "Out of stack"],
+  ["stack underflow", "Stack underflow"],
+  ["invalid opcode:", "Bad instruction"],
+  ["invalid input length", "Built-in failed"],
+];
+
+/** How a tree of calls becomes a flat list. */
+export type FlatStyle = {
+  /** Failures in Parity's words. */
+  readonly isParity: boolean;
+  /**
+   * As the `trace_*` methods of other clients have it, where geth's tracer differs: no result is `null`, a reverted creation has its
+   * address, a change of state in a static call is named.
+   */
+  readonly isParityTrace: boolean;
+  /** A frame that is not shown hides those below it. */
+  readonly isShown: (frame: CallFrame) => boolean;
+  /** A shown frame that is not listed is left out alone; absent: all are. */
+  readonly isListed?: (frame: CallFrame) => boolean;
+  /** Members that say where the transaction is, each after a comma; empty for a call. */
+  readonly location: string;
+};
+
+type FrameGas = { readonly gas: bigint; readonly gasUsed: bigint };
+
+/** `flatCallTracer`: the tree of calls as Parity's flat list, each with its address in the tree. */
+export function createFlatCallTracer(tables: FrameTables): TracerFactory {
+  return (config, traced) => {
+    const names = ["convertParityErrors", "includePrecompiles"] as const;
+    const switches = readSwitches("flatCallTracer", config, names);
+    const recorder = new FrameTreeRecorder(traced.budget, tables);
+    const style: FlatStyle = {
+      isParity: switches.convertParityErrors,
+      isParityTrace: false,
+      isShown: ({ start: { type, to } }) =>
+        switches.includePrecompiles || !(type === "CALL" || type === "STATICCALL") || !traced.precompiles.has(to),
+      location: locationMembers(traced),
+    };
+    return {
+      hooks: recorder.hooks,
+      dispose: () => recorder.dispose(),
+      write({ result: { gasUsed } }, out) {
+        writeFlatTraces(recorder.top(), { gas: traced.message.gasLimit, gasUsed }, style, out);
+      },
+    };
+  };
+}
+
+/** Writes the list of `top` and every frame below it, in the order they began; an empty list where there is none. */
+export function writeFlatTraces(top: CallFrame | undefined, gas: FrameGas, style: FlatStyle, out: JsonWriter): void {
+  out.text("[");
+  if (top !== undefined) writeTraces(top, gas, style, [], out, true);
+  out.text("]");
+}
+
+/**
+ * Writes `frame` and every frame below it as members of a list.
+ * @param isFirst nothing is in the list yet; the same of what comes next is returned
+ */
+export function writeTraces(
+  frame: CallFrame,
+  gas: FrameGas,
+  style: FlatStyle,
+  address: readonly number[],
+  out: JsonWriter,
+  isFirst: boolean,
+): boolean {
+  const calls = frame.calls.filter(style.isShown);
+  let isEmpty = isFirst;
+  if (style.isListed === undefined || style.isListed(frame)) {
+    if (!isEmpty) out.text(",");
+    isEmpty = false;
+    writeTrace(frame, gas, address, calls.length, style, out);
+  }
+  for (const [i, call] of calls.entries()) {
+    const own = { gas: call.start.gas, gasUsed: call.end.gasUsed };
+    isEmpty = writeTraces(call, own, style, [...address, i], out, isEmpty);
+  }
+  return isEmpty;
+}
+
+/** Where the transaction is in the chain, as members each after a comma; geth's zero values for a call. */
+export function locationMembers({ place, block }: TracedTransaction): string {
+  return (
+    `,"transactionHash":${place ? `"${place.hash}"` : "null"}` +
+    `,"transactionPosition":${place?.index ?? 0}` +
+    `,"blockHash":${place ? `"${place.blockHash}"` : "null"},"blockNumber":${place ? block.number : 0}`
+  );
+}
+
+function writeTrace(
+  { start, end }: CallFrame,
+  gas: FrameGas,
+  traceAddress: readonly number[],
+  subtraces: number,
+  style: FlatStyle,
+  out: JsonWriter,
+): void {
+  const { isParityTrace, location } = style;
+  switch (start.type) {
+    case "SELFDESTRUCT":
+      writeSelfDestructAction(start, out);
+      writeError(end, style, out);
+      if (isParityTrace) out.text(',"result":null');
+      break;
+    case "CREATE":
+    case "CREATE2":
+      writeCreationAction(start, gas, out);
+      writeError(end, style, out);
+      if (end.outcome === "halt") {
+        if (isParityTrace) out.text(',"result":null');
+        break;
+      }
+      out.text(',"result":{');
+      if (isParityTrace || end.outcome === "success") {
+        out.text('"address":"');
+        out.text(start.to);
+        out.text('",');
+      }
+      out.text('"code":');
+      out.data(end.output);
+      out.text(',"gasUsed":');
+      out.quantityOf(gas.gasUsed);
+      out.text("}");
+      break;
+    default:
+      writeCallAction(start, gas, out);
+      writeError(end, style, out);
+      if (end.outcome === "halt") {
+        if (isParityTrace) out.text(',"result":null');
+        break;
+      }
+      out.text(',"result":{"gasUsed":');
+      out.quantityOf(gas.gasUsed);
+      out.text(',"output":');
+      out.data(end.output);
+      out.text("}");
+  }
+  out.text(',"subtraces":');
+  out.decimal(subtraces);
+  out.text(',"traceAddress":[');
+  for (const [i, index] of traceAddress.entries()) {
+    if (i > 0) out.text(",");
+    out.decimal(index);
+  }
+  out.text("]");
+  out.text(location);
+  out.text(FLAT_TYPES[start.type]);
+}
+
+const CALL_END = ',"type":"call"}';
+const CREATE_END = ',"type":"create"}';
+
+const FLAT_TYPES: Readonly<Record<FrameStart["type"], string>> = {
+  CALL: CALL_END,
+  CALLCODE: CALL_END,
+  DELEGATECALL: CALL_END,
+  STATICCALL: CALL_END,
+  CREATE: CREATE_END,
+  CREATE2: CREATE_END,
+  SELFDESTRUCT: ',"type":"suicide"}',
+};
+
+function writeSelfDestructAction({ from, to, value }: FrameStart, out: JsonWriter): void {
+  out.text('{"action":{"address":"');
+  out.text(from);
+  out.text('","balance":');
+  out.quantityOf(value);
+  out.text(',"refundAddress":"');
+  out.text(to);
+  out.text('"}');
+}
+
+function writeCreationAction({ type, from, input, value }: FrameStart, { gas }: FrameGas, out: JsonWriter): void {
+  out.text('{"action":{"creationMethod":"');
+  out.text(type.toLowerCase());
+  out.text('","from":"');
+  out.text(from);
+  out.text('","gas":');
+  out.quantityOf(gas);
+  out.text(',"init":');
+  out.data(input);
+  out.text(',"value":');
+  out.quantityOf(value);
+  out.text("}");
+}
+
+function writeCallAction({ type, from, to, input, value }: FrameStart, { gas }: FrameGas, out: JsonWriter): void {
+  out.text('{"action":{"callType":"');
+  out.text(type.toLowerCase());
+  out.text('","from":"');
+  out.text(from);
+  out.text('","gas":');
+  out.quantityOf(gas);
+  out.text(',"input":');
+  out.data(input);
+  out.text(',"to":"');
+  out.text(to);
+  out.text('","value":');
+  out.quantityOf(value);
+  out.text("}");
+}
+
+function writeError(end: FrameEnd, { isParity, isParityTrace }: FlatStyle, out: JsonWriter): void {
+  const failure = errorOf(end, isParity, isParityTrace);
+  if (failure !== undefined) out.text(`,"error":${JSON.stringify(failure)}`);
+}
+
+function errorOf({ outcome, halt }: FrameEnd, isParity: boolean, isParityTrace: boolean): string | undefined {
+  if (outcome === "success") return undefined;
+  const text = halt ? haltText(halt) : "execution reverted";
+  if (!isParity) return text;
+  // geth's tracer calls it out of gas, because its gas function finds it.
+  if (isParityTrace && text.endsWith("write protection")) return "Mutable Call In Static Context";
+  return PARITY_ERRORS.find(([prefix]) => text.startsWith(prefix))?.[1] ?? text;
+}

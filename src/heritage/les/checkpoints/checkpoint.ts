@@ -1,0 +1,69 @@
+import { bigintToBytes, bytesToBigint, concatBytes } from "../../../base/primitives/bytes.ts";
+import { type Hash, hashFromBytes, hashToBytes } from "../../../base/primitives/hash.ts";
+import { keccak256Hash } from "../../../base/primitives/keccak.ts";
+import { decodeRlp, encodeRlp } from "../../../base/primitives/rlp.ts";
+import { InvalidProofError, verifyProof } from "../../../store/trie/proof.ts";
+
+/** Blocks of checkpoints; mainnet's sizes and geth's confirmations, so that the numbers of sections agree with other clients'. */
+export const CHECKPOINT_LIMITS = {
+  /** Of a section; a multiple of `bloomSectionSize`. Another size has all checkpoints computed anew. */
+  sectionSize: 32_768,
+  /** Whose blooms are indexed together; a multiple of 8. */
+  bloomSectionSize: 4096,
+  /** From the end of a section to the head before its checkpoint is computed. */
+  confirmations: 256,
+} as const;
+
+/** What a light client trusts: with it, it can verify every older header and every bloom. */
+export type Checkpoint = {
+  /** From 0; section i ends before block (i + 1) × section size. */
+  readonly sectionIndex: number;
+  /** Hash of the section's last block. */
+  readonly sectionHead: Hash;
+  /** Root of the canonical hash trie after the section. */
+  readonly chtRoot: Hash;
+  /** Root of the bloom trie after the section. */
+  readonly bloomRoot: Hash;
+};
+
+/** A number as the tries and the checkpoint hash have it: 8 bytes big-endian. */
+export function uint64Bytes(value: number): Uint8Array {
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(value));
+  return bytes;
+}
+
+/** What the signers of the checkpoint oracle vote for. */
+export function checkpointHash(checkpoint: Checkpoint): Hash {
+  const { sectionIndex, sectionHead, chtRoot, bloomRoot } = checkpoint;
+  return keccak256Hash(
+    concatBytes(uint64Bytes(sectionIndex), hashToBytes(sectionHead), hashToBytes(chtRoot), hashToBytes(bloomRoot)),
+  );
+}
+
+/** What the canonical hash trie stores of a block. */
+type CanonicalBlock = {
+  readonly hash: Hash;
+  /** Sum of the difficulties from genesis to this block; 0 on a chain that began with proof of stake. */
+  readonly totalDifficulty: bigint;
+};
+
+/** The key of block `number`; keys are not hashed. */
+export function canonicalHashKey(number: number): Uint8Array {
+  return uint64Bytes(number);
+}
+
+export function encodeCanonicalBlock({ hash, totalDifficulty }: CanonicalBlock): Uint8Array {
+  return encodeRlp([hashToBytes(hash), bigintToBytes(totalDifficulty)]);
+}
+
+/**
+ * What `proof` shows of block `number` to a client that trusts `chtRoot`.
+ * @throws InvalidProofError, also when the trie has no such block
+ */
+export function verifyCanonicalBlock(chtRoot: Hash, number: number, proof: readonly Uint8Array[]): CanonicalBlock {
+  const value = verifyProof(hashToBytes(chtRoot), canonicalHashKey(number), proof);
+  if (value === undefined) throw new InvalidProofError(`block ${number} is not in the trie`);
+  const [hash, totalDifficulty] = decodeRlp(value) as [Uint8Array, Uint8Array];
+  return { hash: hashFromBytes(hash), totalDifficulty: bytesToBigint(totalDifficulty) };
+}

@@ -1,0 +1,39 @@
+import { NodeError } from "../../base/errors.ts";
+
+/** An envelope that breaks a rule of the protocol. A peer that sends one is not honest, or its clock is wrong. */
+export class InvalidEnvelopeError extends NodeError {
+  readonly code = "SHH_INVALID_ENVELOPE";
+}
+
+/** The sender of a message is not an identity of this node. The text is geth's. */
+export class UnknownIdentityError extends NodeError {
+  readonly code = "SHH_UNKNOWN_IDENTITY";
+  constructor(identity: string) {
+    super(`unknown identity to send from: ${identity}`, { identity });
+  }
+}
+
+/** A message that is too large, or too many identities, filters or posts. */
+export class WhisperLimitError extends NodeError {
+  readonly code = "SHH_LIMIT";
+}
+
+/** Bytes that are not encrypted for this key, or that were changed. */
+export class DecryptionError extends NodeError {
+  readonly code = "SHH_DECRYPTION";
+}
+
+/** The stored identities cannot be read. */
+export class IdentityFileError extends NodeError {
+  readonly code = "STORE_WHISPER_IDENTITIES";
+}
+
+/** A package of libp2p is not installed: the text has the command that does. */
+export class TransportMissingError extends NodeError {
+  readonly code = "SHH_TRANSPORT_MISSING";
+}
+
+/** An address of a peer that cannot be used, or no transport to reach it with. */
+export class PeerAddressError extends NodeError {
+  readonly code = "SHH_PEER_ADDRESS";
+}

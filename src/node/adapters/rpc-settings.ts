@@ -1,0 +1,76 @@
+import type { SubmissionRules } from "../../consensus/mempool/submission.ts";
+import type { RpcSettings } from "../../rpc/methods/rpc-ports.ts";
+import type { ExecutionReads } from "../../rpc/ports/execution.ts";
+import type { MethodInfo } from "../../rpc/transport/dispatch/method.ts";
+import type { RpcLimits } from "../../rpc/transport/limits.ts";
+import type { Config } from "../config/config.ts";
+
+/** Limits of calls and traces that leave no block. */
+export type CallLimits = {
+  /** Units one call may use; 0: no limit */
+  readonly gasCap: bigint;
+  /** 0: no limit */
+  readonly timeoutMs: number;
+  readonly memoryBytesMax: number;
+  /** Bytes one eth_call may return. */
+  readonly returnBytesMax: number;
+  /** Of one debug_trace call: the default time, the most a caller may name, bytes of all its traces, memory of a script. */
+  readonly trace: {
+    readonly timeoutMs: number;
+    readonly timeoutMsMax: number;
+    readonly bytesMax: number;
+    readonly scriptMemoryBytesMax: number;
+  };
+};
+
+/** Reads of `ExecutionPort` of which each call may be given limits of its own. */
+export type LimitedReads = {
+  readonly [Name in keyof ExecutionReads]: (
+    input: Parameters<ExecutionReads[Name]>[0],
+    limits?: CallLimits,
+  ) => ReturnType<ExecutionReads[Name]>;
+};
+
+export function callLimitsOf({ jsonRpc, limits }: Pick<Config, "jsonRpc" | "limits">): CallLimits {
+  const { calls } = limits;
+  return {
+    gasCap: jsonRpc.callGasMax,
+    timeoutMs: jsonRpc.callTimeoutMs,
+    memoryBytesMax: calls.memoryBytesMax,
+    returnBytesMax: calls.returnBytesMax,
+    trace: {
+      timeoutMs: calls.traceTimeoutMs,
+      timeoutMsMax: calls.traceTimeoutMsMax,
+      bytesMax: calls.traceBytesMax,
+      scriptMemoryBytesMax: calls.traceScriptMemoryBytesMax,
+    },
+  };
+}
+
+export function submissionRulesOf({ txFeeWeiMax, allowUnprotected }: Config["jsonRpc"]): SubmissionRules {
+  return { txFeeWeiMax, allowUnprotected };
+}
+
+/** What methods need to know of the settings, in whichever process they run. */
+export function rpcSettings({ jsonRpc, chain, devChain, limits }: Config, methods: readonly MethodInfo[]): RpcSettings {
+  const { calls } = limits;
+  return {
+    logLimits: {
+      resultsMax: jsonRpc.logsResultsMax,
+      bytesMax: calls.logsBytesMax,
+      workMax: calls.logsWorkMax,
+      termsMax: calls.filterTermsMax,
+    },
+    traceFilter: { blocksMax: calls.traceFilterBlocksMax, bytesMax: calls.traceBytesMax },
+    otsPageSizeMax: calls.otsPageSizeMax,
+    submissionRules: submissionRulesOf(jsonRpc),
+    isAnvil: devChain.dialect === "anvil",
+    chainName: chain.name,
+    methods,
+  };
+}
+
+/** Of the JSON-RPC server: the settings, and what is fixed. */
+export function rpcLimitsOf({ rpcLimits, limits }: Pick<Config, "rpcLimits" | "limits">): RpcLimits {
+  return { ...limits.server, ...rpcLimits };
+}

@@ -1,0 +1,121 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { NodeError } from "../../base/errors.ts";
+import { parseGenesis } from "../../base/params/genesis.ts";
+import { genesisBlock } from "../../chain/genesis-block.ts";
+import { LOG_FOLDER } from "../../chain/store/replace-log.ts";
+import { ifPresent } from "../../store/storage/if-present.ts";
+import { lockFile } from "../../store/storage/lock.ts";
+import { makeFolder } from "../../store/storage/make-folder.ts";
+import { LOG_FORMAT } from "../../store/storage/schema.ts";
+import { dataPath, genesisPath } from "../config/home.ts";
+import { packageVersion } from "../config/package.ts";
+import { copyHomeFiles, removeUnused, STORED_FILES_FOLDER, storedContent } from "./home-files.ts";
+import { copyLog, STORED_LOG_FOLDER } from "./log-copy.ts";
+import {
+  BACKUP_FORMAT,
+  type BlockName,
+  MANIFEST_FILE,
+  type Manifest,
+  readManifest,
+  writeManifest,
+} from "./manifest.ts";
+
+/** The folder holds the backup of another chain, or something else. */
+class ForeignBackupError extends NodeError {
+  readonly code = "BACKUP_FOREIGN";
+}
+
+export type BackupOptions = {
+  readonly home: string;
+  /** The folder of the backup: new, or that of an earlier backup of this home, which is brought up to date. */
+  readonly directory: string;
+  readonly hasKeys: boolean;
+  /** Called with bytes of the log that were read, and those that are to be. */
+  readonly onProgress: (done: number, total: number) => void;
+  /** Called by name before each step, for tests that die there. */
+  readonly failPoint?: (name: string) => void;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+};
+
+export type BackupResult = {
+  readonly head: BlockName;
+  readonly bytes: number;
+  /** Of the log, copied now. */
+  readonly copiedBytes: number;
+  readonly hasKeys: boolean;
+};
+
+/**
+ * Copies the home of a node, running or not, to a folder that `restoreBackup` makes a home of. The backup that was there before is whole until the new
+ * one is: each file that it has stays as it is, or is appended to, and its manifest is replaced in one step at the end.
+ * @throws NothingToBackUpError, ForeignBackupError, LogMovedError, BackupDamagedError, LockedError
+ */
+export async function createBackup(options: BackupOptions): Promise<BackupResult> {
+  const { home, directory, hasKeys, onProgress, failPoint = () => {}, now } = options;
+  const hadBackup = existsSync(join(directory, MANIFEST_FILE));
+  assertOwnFolder(directory);
+  makeFolder(directory);
+  const lock = lockFile(join(directory, "lock"));
+  try {
+    const previous = hadBackup ? readManifest(directory) : undefined;
+    if (previous !== undefined) assertSameChain(previous, home, directory);
+    const source = join(dataPath(home), LOG_FOLDER);
+    failPoint("backup:log");
+    const { log, states, head, copiedBytes } = await copyLog({ source, directory, previous, onProgress });
+    failPoint("backup:files");
+    const files = copyHomeFiles(home, directory, { hasKeys });
+    const manifest: Manifest = {
+      format: BACKUP_FORMAT,
+      program: packageVersion(),
+      logFormat: LOG_FORMAT,
+      createdAt: new Date(now()).toISOString(),
+      hasKeys,
+      head,
+      log,
+      states,
+      files,
+    };
+    failPoint("backup:manifest");
+    writeManifest(directory, manifest);
+    failPoint("backup:unused");
+    removeUnused(directory, STORED_LOG_FOLDER, [...log, ...states]);
+    removeUnused(directory, STORED_FILES_FOLDER, files);
+    const bytes = [...log, ...states, ...files].reduce((sum, file) => sum + file.bytes, 0);
+    return { head, bytes, copiedBytes, hasKeys };
+  } finally {
+    lock.release();
+  }
+}
+
+/** Names in the folder of a backup. */
+const OWN_NAMES: ReadonlySet<string> = new Set([MANIFEST_FILE, "lock", STORED_LOG_FOLDER, STORED_FILES_FOLDER]);
+
+/** A folder that was named by mistake stays as it is. */
+function assertOwnFolder(directory: string): void {
+  const foreign = ifPresent(() => readdirSync(directory))?.find(
+    (name) => !OWN_NAMES.has(name) && !name.endsWith(".tmp"),
+  );
+  if (foreign === undefined) return;
+  throw new ForeignBackupError(`${directory} has ${foreign}, which is of no backup: name an empty or new folder`, {
+    directory,
+  });
+}
+
+/** The fork times of a genesis file may change, its block 0 not. */
+function assertSameChain({ files }: Manifest, home: string, directory: string): void {
+  const path = genesisPath(home);
+  const stored = files.find((file) => join(home, file.path) === path);
+  const known = stored && storedContent(directory, stored.stored);
+  const current = ifPresent(() => readFileSync(path));
+  if (known === undefined || current === undefined || current.equals(known)) return;
+  const [before, now] = [known, current].map((text) => genesisBlock(parseGenesis(text.toString("utf8"))).block.hash);
+  if (before === now) return;
+  throw new ForeignBackupError(
+    `${directory} has a backup of the chain with block 0 ${before}, and that of ${home} is ${now}`,
+    {
+      directory,
+    },
+  );
+}

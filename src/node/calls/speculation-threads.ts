@@ -1,0 +1,123 @@
+import type { Logger } from "../../base/telemetry/logger.ts";
+import type { Metrics } from "../../base/telemetry/metrics.ts";
+import type { Timers } from "../../base/telemetry/timers.ts";
+import { Pool, ThreadLostError } from "../../base/threads/pool.ts";
+import type { RecordedBatch } from "../../evm/execution/parallel/recorded-batch.ts";
+import {
+  Speculation,
+  type SpeculationLane,
+  type SpeculationRequest,
+} from "../../evm/execution/parallel/speculation.ts";
+import type { ChainParts } from "../adapters/parts.ts";
+import { type ModuleSource, moduleStarter } from "../compiled-contracts/requested-modules.ts";
+import type { Config } from "../config/config.ts";
+import { isInMemory } from "../config/home.ts";
+import { type SpeculationThreadData, sentTransactions } from "./following-speculation.ts";
+import type { SpeculationHandlers } from "./speculate.thread.ts";
+
+const HEAP_MEGABYTES_MAX = 512;
+const IDLE_MS = 5 * 60_000;
+/** A message has up to `SPECULATION_LIMITS.batch` transactions, of which each can run for as long as all of a block's gas lasts. */
+const ANSWER_MS_MAX = 60_000;
+
+/** What the threads follow. */
+type SpeculatedChain = {
+  readonly chain: Pick<ChainParts["chain"], "genesisConfig">;
+  readonly store: Pick<ChainParts["store"], "followable">;
+};
+
+/** The threads that execute transactions of the next block ahead, each for a part of the contracts. */
+export class SpeculationThreads {
+  readonly speculation: Speculation;
+  readonly lanes: readonly SpeculationLane[];
+  readonly #pools: readonly Pool<SpeculationHandlers>[];
+  readonly #ignoreDropped: (() => void) | undefined;
+
+  constructor(options: {
+    readonly count: number;
+    readonly data: SpeculationThreadData;
+    readonly compiler: ModuleSource | undefined;
+    readonly onLost: (error: ThreadLostError) => void;
+    readonly onOutcome: ConstructorParameters<typeof Speculation>[1];
+    readonly timers: Timers;
+  }) {
+    const { count, data, compiler, onLost, timers } = options;
+    // A pool for each thread: what belongs together has to be executed by the same one.
+    this.#pools = Array.from(
+      { length: count },
+      () =>
+        new Pool<SpeculationHandlers>(
+          {
+            entry: "node/calls/speculate.thread",
+            data,
+            count: 1,
+            waitingMax: Number.POSITIVE_INFINITY,
+            heapMegabytesMax: HEAP_MEGABYTES_MAX,
+            idleMs: IDLE_MS,
+            here: moduleStarter(compiler),
+          },
+          timers,
+        ),
+    );
+    this.#ignoreDropped = compiler?.onDropped((key) => {
+      for (const pool of this.#pools) pool.emit("dropped", key);
+    });
+    this.lanes = this.#pools.map((pool) => async (request: SpeculationRequest): Promise<RecordedBatch | undefined> => {
+      const sent = sentTransactions(request);
+      const moved = [sent.raw.buffer, sent.sizes.buffer] as ArrayBuffer[];
+      try {
+        return await pool.call("speculate", sent, { timeoutMs: ANSWER_MS_MAX, moved });
+      } catch (error) {
+        // Nothing is lost: the transactions are executed where they are packed.
+        if (error instanceof ThreadLostError && error.reason !== "closed") onLost(error);
+        return undefined;
+      }
+    });
+    this.speculation = new Speculation(this.lanes, options.onOutcome);
+  }
+
+  async close(): Promise<void> {
+    this.#ignoreDropped?.();
+    await Promise.all(this.#pools.map((pool) => pool.close()));
+  }
+}
+
+/** The threads that speculate for `chain`; undefined where none do. None starts before there are transactions for it. */
+export function createSpeculationThreads(
+  config: Config,
+  log: Logger,
+  { chain, store }: SpeculatedChain,
+  modules: { readonly metrics: Metrics; readonly timers: Timers; readonly compiler: ModuleSource | undefined },
+): SpeculationThreads | undefined {
+  const { metrics, timers, compiler } = modules;
+  const { speculationThreads: count } = config.evm;
+  const { followable } = store;
+  if (count === 0 || config.dev || config.consensus.engine !== "solo") return undefined;
+  if (isInMemory(config) || followable === undefined) return undefined;
+  const lost = metrics.counter({
+    name: "speculation_threads_lost_total",
+    help: "Threads that ended while they executed transactions ahead; each is replaced.",
+    labels: ["reason"],
+  });
+  const outcomes = metrics.counter({
+    name: "speculated_transactions_total",
+    help: "Transactions of own blocks that were executed ahead in another thread, by what became of it: applied, executed again for a conflict, or late.",
+    labels: ["outcome"],
+  });
+  return new SpeculationThreads({
+    count,
+    data: {
+      store: followable,
+      cacheBytes: config.cache.bytes,
+      config: chain.genesisConfig,
+      compiles: compiler !== undefined,
+    },
+    compiler,
+    timers,
+    onOutcome: (outcome, transactions) => outcomes.add(transactions, { outcome }),
+    onLost(error) {
+      lost.add(1, { reason: error.reason });
+      log.error("speculation thread ended", { reason: error.reason, error });
+    },
+  });
+}

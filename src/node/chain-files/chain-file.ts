@@ -1,0 +1,196 @@
+import { NodeError } from "../../base/errors.ts";
+import type { Address } from "../../base/primitives/address.ts";
+import { concatBytes, EMPTY_BYTES } from "../../base/primitives/bytes.ts";
+import { decodeRlp, encodeRlp } from "../../base/primitives/rlp.ts";
+import type { Block } from "../../base/types/block.ts";
+import { decodeBlock, encodeBlock, readBlockHeader } from "../../base/types/block-codec.ts";
+import type { Header } from "../../base/types/header.ts";
+import type { Chain } from "../../chain/chain.ts";
+import { importBlock } from "../../chain/chain.ts";
+import { decodeConsensusData } from "../../consensus/consensus-data.ts";
+import { governanceEffect } from "../../consensus/voting/block-effect.ts";
+import type { ExecutionModules } from "../../evm/execution/block/block-execution.ts";
+import { openChainFile } from "./chain-file-io.ts";
+
+/**
+ * A chain file: concatenated RLP of blocks in ascending order, the format of `geth export` and `geth import`. A block that carries a vote
+ * about validators or rules, or removes a validator for an offence, has its consensus data before it, as an RLP string: its state cannot be computed without.
+ * Gzip is detected by the first two bytes when read, and chosen by the ending `.gz` when written.
+ */
+
+/** The file does not hold a block where one must start. */
+class InvalidChainFileError extends NodeError {
+  readonly code = "INVALID_CHAIN_FILE";
+}
+
+/** A longer item is not a block: EIP-7934 allows 8 MiB, the rest is room for chains without it. */
+const BLOCK_BYTES_MAX = 64 << 20;
+
+/** A block from a chain file. */
+export type FileBlock = {
+  readonly block: Block;
+  /** Empty where the file has none. */
+  readonly consensusData: Uint8Array;
+};
+
+/** A block of which only the header is decoded. */
+export type EncodedBlock = Pick<Block, "hash" | "header"> & {
+  /** RLP of the block. */
+  readonly bytes: Uint8Array;
+};
+
+/**
+ * A block of a chain file that waits for its turn. Only its header is decoded: the objects of a block take several times the memory of
+ * its bytes, and live through collections while they wait.
+ */
+export type WaitingBlock = EncodedBlock & {
+  /** How many blocks of the file are before it. */
+  readonly ordinal: number;
+  /** Empty where the file has none. */
+  readonly consensusData: Uint8Array;
+  /** Bytes of the file read so far, as stored, for showing progress. */
+  readonly bytesRead: number;
+};
+
+/**
+ * The blocks of the file at `path`, in order; holds one block and a little more in memory.
+ * @throws InvalidChainFileError
+ */
+export async function* readChainFile(path: string): AsyncGenerator<WaitingBlock> {
+  const { chunks, bytesRead, close } = await openChainFile(path);
+  try {
+    yield* blocksIn(chunks, bytesRead);
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    // zlib's codes begin so.
+    if (!(cause instanceof InvalidChainFileError) && !code?.startsWith("Z_")) throw cause;
+    throw new InvalidChainFileError(`${path}: ${message}`, { path }, { cause });
+  } finally {
+    close();
+  }
+}
+
+async function* blocksIn(source: AsyncIterable<Uint8Array>, bytesRead: () => number): AsyncGenerator<WaitingBlock> {
+  let pending: Uint8Array = EMPTY_BYTES;
+  let consensusData: Uint8Array = EMPTY_BYTES;
+  let ordinal = 0;
+  for await (const chunk of source) {
+    pending = pending.length === 0 ? chunk : concatBytes(pending, chunk);
+    let offset = 0;
+    for (let end = itemEnd(pending, offset); end <= pending.length; ) {
+      const item = pending.subarray(offset, end);
+      if (isString(item)) consensusData = contentOf(item);
+      else {
+        const { hash, header } = readInFile(item, ordinal, readBlockHeader);
+        yield { hash, header, bytes: item, ordinal, consensusData, bytesRead: bytesRead() };
+        consensusData = EMPTY_BYTES;
+        ordinal++;
+      }
+      offset = end;
+      end = itemEnd(pending, offset);
+    }
+    // Copied: blocks are views of the chunk, whose memory must not be retained for the rest.
+    pending = Uint8Array.from(pending.subarray(offset));
+  }
+  if (pending.length > 0) {
+    throw new InvalidChainFileError(`file ends inside block ${ordinal} of it`, { ordinal });
+  }
+}
+
+/** What a chain file holds of a block. @param consensusData empty: none */
+function encodeFileBlock(block: Block, consensusData: Uint8Array): Uint8Array {
+  const encoded = encodeBlock(block);
+  return consensusData.length === 0 ? encoded : concatBytes(encodeRlp(consensusData), encoded);
+}
+
+/** @throws InvalidChainFileError */
+export function decodeWaitingBlock({ bytes, ordinal, consensusData }: WaitingBlock): FileBlock {
+  return { block: readInFile(bytes, ordinal, decodeBlock), consensusData };
+}
+
+/** What `read` makes of block `ordinal` of the file. */
+function readInFile<T>(bytes: Uint8Array, ordinal: number, read: (bytes: Uint8Array) => T): T {
+  try {
+    return read(bytes);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new InvalidChainFileError(`block ${ordinal} of the file: ${reason}`, { ordinal }, { cause });
+  }
+}
+
+function isString(item: Uint8Array): boolean {
+  return item[0]! < 0xc0;
+}
+
+function contentOf(item: Uint8Array): Uint8Array {
+  try {
+    return Uint8Array.from(decodeRlp(item) as Uint8Array);
+  } catch (cause) {
+    throw new InvalidChainFileError("consensus data is not canonical RLP", {}, { cause });
+  }
+}
+
+/** End of the item at `offset`; infinite while its prefix is incomplete. */
+function itemEnd(bytes: Uint8Array, offset: number): number {
+  const first = bytes[offset];
+  if (first === undefined) return Number.POSITIVE_INFINITY;
+  if (first < 0x80) throw new InvalidChainFileError("not a block where one should begin");
+  const base = first < 0xc0 ? 0x80 : 0xc0;
+  if (first < base + 0x38) return offset + 1 + first - base;
+  const size = first - base - 0x37;
+  if (offset + 1 + size > bytes.length) return Number.POSITIVE_INFINITY;
+  let length = 0;
+  for (let i = 1; i <= size; i++) length = length * 256 + bytes[offset + i]!;
+  if (length > BLOCK_BYTES_MAX) throw new InvalidChainFileError(`block of ${length} bytes`);
+  return offset + 1 + size + length;
+}
+
+/**
+ * Executes a block of a chain file with the vote it carries, and makes it the head.
+ * @param fileBlock.senders those of the first transactions, where they have been recovered
+ * @throws as `importBlock`, InvalidChainFileError
+ */
+export function importFileBlock(
+  chain: Chain,
+  { block, consensusData, senders }: FileBlock & { readonly senders?: readonly Address[] },
+  execution: ExecutionModules,
+): void {
+  importBlock(chain, block, execution, {
+    data: consensusData,
+    ...(senders && { senders }),
+    ...systemUpdateOf(chain, consensusData, block.header),
+  });
+}
+
+/** What the votes and offences of a block change in the state after its parent, which is of the chain, if it has some. */
+export function systemUpdateOf(
+  chain: Pick<Chain, "config" | "stateAt">,
+  consensusData: Uint8Array,
+  { number, timestamp }: Header,
+) {
+  const data = consensusDataIn(consensusData, number);
+  if (data?.cast === undefined) return {};
+  const { proposer, cast } = data;
+  const { offences, ...votes } = cast;
+  const position = { proposer, timestamp, height: number, config: chain.config };
+  const { systemUpdate } = governanceEffect(chain.stateAt(number - 1), position, {
+    ...votes,
+    ...(offences && chain.config.jail && { offences }),
+  });
+  return systemUpdate ? { systemUpdate } : {};
+}
+
+/** Block `number` as a chain file holds it. */
+export function exportFileBlock(chain: Pick<Chain, "block" | "consensusDataOf">, number: number): Uint8Array {
+  const data = chain.consensusDataOf(number);
+  const isNeeded = decodeConsensusData(data)?.cast !== undefined;
+  return encodeFileBlock(chain.block(number)!.block, isNeeded ? data : EMPTY_BYTES);
+}
+
+function consensusDataIn(consensusData: Uint8Array, number: number) {
+  try {
+    return decodeConsensusData(consensusData);
+  } catch (cause) {
+    throw new InvalidChainFileError(`the consensus data of block ${number} is malformed`, { number }, { cause });
+  }
+}

@@ -1,0 +1,141 @@
+import { existsSync, renameSync, rmSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { NodeError } from "../../base/errors.ts";
+import type { Address } from "../../base/primitives/address.ts";
+import type { Logger } from "../../base/telemetry/logger.ts";
+import type { Timers } from "../../base/telemetry/timers.ts";
+import type { Chain } from "../../chain/chain.ts";
+import { makeFolder, syncDirectory } from "../../store/storage/make-folder.ts";
+import { decodeWaitingBlock, exportFileBlock, type FileBlock, readChainFile } from "./chain-file.ts";
+import { writeChainFile } from "./chain-file-io.ts";
+import { createSenderRecovery, recoverAhead } from "./recover-ahead.ts";
+
+/** A block of the file has a number we hold another block for. */
+export class ForkedImportError extends NodeError {
+  readonly code = "IMPORT_FORKS";
+  constructor(details: {
+    readonly number: number;
+    readonly ours: string;
+    readonly theirs: string;
+  }) {
+    super(`block ${details.number} is ${details.ours} here and ${details.theirs} in the file: another chain`, details);
+  }
+}
+
+/** Blocks read before they are executed, for each thread: enough that none waits. Each has at most 8 MiB. */
+const BLOCKS_AHEAD = 2;
+/**
+ * As many as processors, though this thread executes meanwhile: a recovery takes as long as an execution, and what waits for the other
+ * leaves a processor idle. More than four recover faster than one thread executes transfers.
+ */
+const RECOVERY_THREADS_MAX = 4;
+
+export type ImportSteps = {
+  /** Asked before each block: false ends the import. */
+  readonly mayContinue: () => boolean;
+  /** Executes a block after the head and makes it the head. @param senders as `SenderRecovery.recover` gives them */
+  readonly importBlock: (fileBlock: FileBlock, senders: readonly Address[]) => void;
+  /** Called after each block. @param bytesRead of the file, as stored */
+  readonly onBlock?: (bytesRead: number) => void;
+};
+
+/**
+ * Imports the blocks of the chain file at `path` that `chain` lacks. Their senders are recovered in other threads, ahead of
+ * execution.
+ * @throws ForkedImportError, InvalidChainFileError, and what `importBlock` throws; the blocks before are then imported
+ */
+export async function importChainFile(
+  path: string,
+  { chain, log, timers }: { readonly chain: Chain; readonly log: Logger; readonly timers: Timers },
+  { mayContinue, importBlock, onBlock }: ImportSteps,
+): Promise<{ readonly imported: number; readonly skipped: number }> {
+  const threadCount = Math.min(RECOVERY_THREADS_MAX, availableParallelism());
+  const recovery = createSenderRecovery(chain.config, { threadCount, log, timers });
+  let imported = 0;
+  let skipped = 0;
+  try {
+    const blocks = recoverAhead(readChainFile(path), recovery, {
+      ahead: BLOCKS_AHEAD * threadCount,
+      isWanted: ({ header }) => chain.blockHash(header.number) === undefined,
+    });
+    for await (const { senders, ...waiting } of blocks) {
+      if (!mayContinue()) break;
+      const { header, hash } = waiting;
+      const known = chain.blockHash(header.number);
+      if (known === undefined) {
+        importBlock(decodeWaitingBlock(waiting), senders);
+        imported++;
+      } else if (known === hash) {
+        skipped++;
+      } else {
+        throw new ForkedImportError({ number: header.number, ours: known, theirs: hash });
+      }
+      onBlock?.(waiting.bytesRead);
+      // Signals, threads and other calls have their turn between two blocks.
+      await setImmediate();
+    }
+    return { imported, skipped };
+  } finally {
+    await recovery.close();
+  }
+}
+
+/**
+ * Writes blocks `first` to `last`, which must exist, to a chain file at `path`, which must not. The file ends early where
+ * `mayContinue` says so.
+ * @returns how many blocks the file holds
+ */
+export async function exportChainFile(
+  path: string,
+  chain: Pick<Chain, "block" | "consensusDataOf">,
+  { first, last }: { readonly first: number; readonly last: number },
+  { mayContinue, onBlock }: { readonly mayContinue: () => boolean; readonly onBlock?: () => void },
+): Promise<number> {
+  let exported = 0;
+  async function* blocks() {
+    for (let number = first; number <= last && mayContinue(); number++) {
+      yield exportFileBlock(chain, number);
+      exported++;
+      onBlock?.();
+      await setImmediate();
+    }
+  }
+  await writeChainFile(path, blocks());
+  return exported;
+}
+
+/** As `setAsideBlocks`, which may be ended: it then returns undefined, and there is no file. */
+export async function setAsideSomeBlocks(
+  directory: string,
+  chain: Pick<Chain, "block" | "consensusDataOf" | "blockHash">,
+  { first, last }: { readonly first: number; readonly last: number },
+  steps: { readonly mayContinue: () => boolean; readonly onBlock?: () => void },
+): Promise<string | undefined> {
+  const path = join(directory, `${first}-${last}-${chain.blockHash(last)!.slice(2, 10)}.rlp.gz`);
+  if (existsSync(path)) return path;
+  makeFolder(directory);
+  const unfinished = join(directory, "unfinished.rlp.gz");
+  rmSync(unfinished, { force: true });
+  const exported = await exportChainFile(unfinished, chain, { first, last }, steps);
+  if (exported <= last - first) {
+    rmSync(unfinished);
+    return undefined;
+  }
+  renameSync(unfinished, path);
+  syncDirectory(directory);
+  return path;
+}
+
+/**
+ * Writes blocks `first` to `last`, which exist, to a chain file in `directory`; it is durable when the promise resolves.
+ * @returns its path, which names the last block's hash: the same blocks are written once
+ */
+export async function setAsideBlocks(
+  directory: string,
+  chain: Pick<Chain, "block" | "consensusDataOf" | "blockHash">,
+  range: { readonly first: number; readonly last: number },
+): Promise<string> {
+  return (await setAsideSomeBlocks(directory, chain, range, { mayContinue: () => true }))!;
+}

@@ -1,0 +1,202 @@
+import { join } from "node:path";
+import type { Hardfork } from "../../base/params/hardforks.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
+import type { Logger } from "../../base/telemetry/logger.ts";
+import {
+  type Counter,
+  declareGauges,
+  type Histogram,
+  type Metrics,
+  SECONDS_BUCKETS,
+} from "../../base/telemetry/metrics.ts";
+import type { Timers } from "../../base/telemetry/timers.ts";
+import { Pool } from "../../base/threads/pool.ts";
+import type { ContractCompiler } from "../../evm/machine/modules/compiled-tier.ts";
+import type { Config } from "../config/config.ts";
+import { cachePath, isInMemory } from "../config/home.ts";
+import type { CompileInput, CompileResult, ContractCompilation } from "./compile-contracts.thread.ts";
+import { type CompiledModule, CompiledModules } from "./compiled-modules.ts";
+
+/** The largest contract takes some two seconds of a processor, of which its thread may get a tenth. */
+const COMPILE_MS_MAX = 120_000;
+
+/** Contracts remembered as not to be compiled; then all of them are forgotten. */
+const REJECTED_MAX = 10_000;
+
+/** Bytes of memory for each byte of a module: V8 has the module, its optimised code and tables for it. */
+const MEMORY_PER_BYTE = 4;
+
+type ThreadedCompilerOptions = {
+  /** Memory of all compiled contracts together; the least recently asked for are dropped. */
+  readonly cacheBytesMax: number;
+  /** Where emitted modules are stored for the next start and for other processes; undefined: nowhere */
+  readonly files?: CompileInput["files"];
+};
+
+/** Compiles contracts in a thread of its own, one after the other, and remembers the modules. */
+export class ThreadedCompiler implements ContractCompiler {
+  readonly #options: ThreadedCompilerOptions;
+  readonly #log: Logger;
+  readonly #thread: Pool<ContractCompilation>;
+  readonly #modules: CompiledModules;
+  readonly #pending = new Map<string, Promise<CompiledModule | undefined>>();
+  /** Called with the key of each module that is dropped. */
+  readonly #onDropped = new Set<(key: string) => void>();
+  readonly #rejected = new Set<string>();
+  readonly #outcomes: Counter;
+  readonly #fileFaults: Counter;
+  readonly #seconds: Histogram;
+  #fileBytes = 0;
+  #isFileFaultLogged = false;
+
+  constructor(
+    options: ThreadedCompilerOptions,
+    { log, metrics, timers }: { log: Logger; metrics: Metrics; timers: Timers },
+  ) {
+    this.#options = options;
+    this.#log = log;
+    this.#thread = new Pool(
+      {
+        entry: "node/compiled-contracts/compile-contracts.thread",
+        count: 1,
+        waitingMax: 16,
+        heapMegabytesMax: 512,
+        onLost: (error) => log.error("contract compiler ended", { error }),
+      },
+      timers,
+    );
+    this.#modules = new CompiledModules(options.cacheBytesMax, (key) => {
+      for (const listener of this.#onDropped) listener(key);
+    });
+    this.#outcomes = metrics.counter({
+      name: "contract_compilations_total",
+      help: "Contracts handed to the compiler, by outcome.",
+      labels: ["outcome"],
+    });
+    this.#seconds = metrics.histogram({
+      name: "contract_compile_seconds",
+      help: "Time from the request for a compiled contract to its module.",
+      buckets: SECONDS_BUCKETS,
+    });
+    declareGauges(metrics, {
+      compiled_contracts: ["Compiled contracts in memory.", () => this.#modules.size],
+      compiled_contract_bytes: ["Memory they are counted with.", () => this.#modules.bytes],
+      compiled_contract_file_bytes: ["Files of compiled contracts, since one was written.", () => this.#fileBytes],
+    });
+    this.#fileFaults = metrics.counter({
+      name: "compiled_contract_file_errors_total",
+      help: "Compiled contracts that could not be read from disk or stored there.",
+    });
+  }
+
+  moduleOf(hash: Hash, code: Uint8Array, hardfork: Hardfork): WebAssembly.Module | undefined {
+    const module = this.#modules.get(CompiledModules.keyOf(hash, hardfork));
+    if (module === undefined) void this.request({ hash, code, hardfork });
+    return module;
+  }
+
+  has(hash: Hash, hardfork: Hardfork): boolean {
+    return this.#modules.has(CompiledModules.keyOf(hash, hardfork));
+  }
+
+  get dropped(): number {
+    return this.#modules.dropped;
+  }
+
+  /** The compiled contract, once it is there; undefined: it stays with the interpreter, or the thread has enough to do. */
+  request(input: Omit<CompileInput, "files">): Promise<CompiledModule | undefined> {
+    const key = CompiledModules.keyOf(input.hash, input.hardfork);
+    const known = this.#modules.find(key);
+    if (known !== undefined) return Promise.resolve(known);
+    const pending = this.#pending.get(key);
+    if (pending !== undefined) return pending;
+    if (this.#rejected.has(key) || this.#thread.isFull()) return Promise.resolve(undefined);
+    const compiling = this.#compile(key, { ...input, files: this.#options.files });
+    this.#pending.set(key, compiling);
+    return compiling;
+  }
+
+  /** Calls `listener` with the key of each module that is dropped; answers how to end that. */
+  onDropped(listener: (key: string) => void): () => void {
+    this.#onDropped.add(listener);
+    return () => this.#onDropped.delete(listener);
+  }
+
+  /** Contracts that wait for the thread, with the one in it. */
+  get waiting(): number {
+    return this.#thread.busy + this.#thread.waiting;
+  }
+
+  close(): void {
+    void this.#thread.close();
+  }
+
+  async #compile(key: string, input: CompileInput): Promise<CompiledModule | undefined> {
+    const begun = performance.now();
+    try {
+      const result = await this.#thread.call("compile", input, { timeoutMs: COMPILE_MS_MAX });
+      this.#noteFiles(result);
+      const { compiled, isFromFile } = result;
+      this.#outcomes.add(1, {
+        outcome: compiled ? (isFromFile ? "stored" : "compiled") : "too_large",
+      });
+      if (compiled) return this.#remember(key, compiled);
+    } catch {
+      // Its code stays with the interpreter; a thread that is closed rejects too.
+      this.#outcomes.add(1, { outcome: "failed" });
+    } finally {
+      this.#pending.delete(key);
+      this.#seconds.observe((performance.now() - begun) / 1000);
+    }
+    this.#reject(key);
+    return undefined;
+  }
+
+  /** A disk that does not work costs only the time to emit contracts again. */
+  #noteFiles({ fileBytes, fileError }: CompileResult): void {
+    this.#fileBytes = fileBytes;
+    if (fileError === undefined) return;
+    this.#fileFaults.add();
+    if (this.#isFileFaultLogged) return;
+    this.#isFileFaultLogged = true;
+    const { directory } = this.#options.files!;
+    this.#log.warn("compiled contracts are not stored", { directory, error: fileError });
+  }
+
+  #remember(key: string, { module, bytes }: NonNullable<CompileResult["compiled"]>): CompiledModule {
+    const compiled = { module, bytes: bytes * MEMORY_PER_BYTE };
+    this.#modules.add(key, compiled);
+    return compiled;
+  }
+
+  #reject(key: string): void {
+    if (this.#rejected.size >= REJECTED_MAX) this.#rejected.clear();
+    this.#rejected.add(key);
+  }
+}
+
+/** Compiled contracts; the least recently used are dropped. */
+const COMPILED_CONTRACT_LIMITS = {
+  /** Memory in a process: 1,000 contracts of 2.5 KB, or 100 of the largest. */
+  cacheBytesMax: 200 * 2 ** 20,
+  /** Files in the home's cache folder: some 1,000 contracts of 10 KB. */
+  fileBytesMax: 256 * 2 ** 20,
+} as const;
+
+/** The compiler of a process; undefined where contracts are only interpreted. */
+export function createContractCompiler(
+  config: Config,
+  log: Logger,
+  modules: { readonly metrics: Metrics; readonly timers: Timers },
+): ThreadedCompiler | undefined {
+  if (config.evm.compile === "off") return undefined;
+  const { cacheBytesMax, fileBytesMax } = COMPILED_CONTRACT_LIMITS;
+  const directory = join(cachePath(config.home), "contracts");
+  return new ThreadedCompiler(
+    {
+      cacheBytesMax,
+      files: isInMemory(config) ? undefined : { directory, bytesMax: fileBytesMax },
+    },
+    { ...modules, log },
+  );
+}

@@ -1,0 +1,83 @@
+import { type Address, parseAddress } from "../../base/primitives/address.ts";
+import { isJsonObject } from "../../base/primitives/shape.ts";
+import type { Logger } from "../../base/telemetry/logger.ts";
+import type { Timers } from "../../base/telemetry/timers.ts";
+import { readJsonFile } from "../../store/storage/read-file.ts";
+import { InvalidConfigError } from "./errors.ts";
+import { CONFIG_FILE_BYTES_MAX } from "./home.ts";
+import { WatchedFiles } from "./watched-files.ts";
+
+/** Accounts that may; "all": every account may. */
+type Allowed = ReadonlySet<Address> | "all";
+
+type Permissions = { readonly send: Allowed; readonly deploy: Allowed };
+
+/** Each is a member of the file; one that is missing allows all. */
+const KINDS = ["send", "deploy"] as const satisfies readonly (keyof Permissions)[];
+/** A file of 10 MB. */
+const ACCOUNTS_MAX = 200_000;
+
+/**
+ * Who may send transactions to this node's pool, and who may create contracts with them: `{"send": ["0x…"], "deploy": ["0x…"]}`. Read again
+ * within a second of a change; while it cannot be read nobody may.
+ */
+export class AccountPermissions {
+  readonly #file: WatchedFiles<Permissions>;
+
+  /** @throws InvalidConfigError */
+  constructor(path: string, { log, timers }: { readonly log: Logger; readonly timers: Pick<Timers, "now"> }) {
+    this.#file = new WatchedFiles({
+      timers,
+      paths: [path],
+      read: () => readPermissions(path),
+      onFault: (error) => log.error("no transaction is accepted: mempool.allowed-accounts cannot be read", { error }),
+    });
+  }
+
+  maySend(sender: Address): boolean {
+    return includes(this.#file.value?.send, sender);
+  }
+
+  mayDeploy(sender: Address): boolean {
+    return includes(this.#file.value?.deploy, sender);
+  }
+}
+
+function includes(allowed: Allowed | undefined, sender: Address): boolean {
+  return allowed === "all" || (allowed?.has(sender) ?? false);
+}
+
+/** @throws InvalidConfigError */
+function readPermissions(path: string): Permissions {
+  const invalid = (reason: string, cause?: unknown) =>
+    new InvalidConfigError(
+      `mempool.allowed-accounts: ${path} ${reason}`,
+      { key: "mempool.allowed-accounts" },
+      { cause },
+    );
+  let value: unknown;
+  try {
+    value = readJsonFile(path, { bytesMax: CONFIG_FILE_BYTES_MAX });
+  } catch (cause) {
+    throw invalid(`cannot be read as JSON: ${(cause as Error).message}`, cause);
+  }
+  if (!isJsonObject(value)) throw invalid("is no JSON object");
+  const members = value as Readonly<Record<string, unknown>>;
+  const unknown = Object.keys(members).find((name) => !(KINDS as readonly string[]).includes(name));
+  if (unknown !== undefined) throw invalid(`has "${unknown}"; it may have "send" and "deploy"`);
+  const allowed = (kind: keyof Permissions): Allowed => {
+    const list = members[kind];
+    if (list === undefined) return "all";
+    if (!Array.isArray(list) || list.length > ACCOUNTS_MAX)
+      throw invalid(`: "${kind}" is no list of at most ${ACCOUNTS_MAX}`);
+    return new Set(
+      list.map((text: unknown, index) => {
+        if (typeof text !== "string" || !/^0x[0-9a-fA-F]{40}$/.test(text)) {
+          throw invalid(`: entry ${index} of "${kind}" is no address`);
+        }
+        return parseAddress(text);
+      }),
+    );
+  };
+  return { send: allowed("send"), deploy: allowed("deploy") };
+}

@@ -1,0 +1,71 @@
+import { CHECKPOINT_LIMITS } from "../../heritage/les/checkpoints/checkpoint.ts";
+import {
+  CALL_LIMITS,
+  FILTER_LIMITS,
+  PROCESS_LIMITS,
+  SERVER_LIMITS,
+  SUBSCRIPTION_LIMITS,
+  TOKEN_LIMITS,
+} from "../../rpc/transport/limits.ts";
+import { DAPP_DB_LIMITS } from "../../store/storage/dapp-db.ts";
+import type { DEV_FLAGS } from "./dev-flags.ts";
+import type { SCHEMA } from "./schema.ts";
+import type { Option } from "./value-types.ts";
+
+type Schema = typeof SCHEMA;
+type Value<O> = O extends Option<infer T> ? T : never;
+
+/** Every setting with its value, frozen, and what no file can say. */
+export type Config = {
+  readonly [Group in keyof Schema]: {
+    readonly [Name in keyof Schema[Group]]: Value<Schema[Group][Name]>;
+  };
+} & {
+  readonly devChain: { readonly [Name in keyof typeof DEV_FLAGS]: Value<(typeof DEV_FLAGS)[Name]> };
+  readonly limits: Limits;
+  /** Absolute path of the folder that holds everything of one chain. */
+  readonly home: string;
+  /** A dev chain: unlocked accounts of a public phrase, every namespace open. */
+  readonly dev: boolean;
+  /** This start makes blocks although the clock jumped far forward or is after 2099. */
+  readonly acceptsClock: boolean;
+};
+
+export type LoadedConfig = {
+  readonly config: Config;
+  /** Where each value came from, by key: `--json-rpc.api`, `environment EVMINT_JSON_RPC_API`, the file's path, `--dev` or `default`. */
+  readonly origins: ReadonlyMap<string, string>;
+};
+
+/**
+ * Fixed limits of a node that tests lower in order to reach them, each a constant beside the code that it bounds. Others of that kind
+ * are used where they stand; docs/reference/settings.md lists all.
+ */
+export const LIMITS = {
+  server: SERVER_LIMITS,
+  tokens: TOKEN_LIMITS,
+  processes: PROCESS_LIMITS,
+  calls: CALL_LIMITS,
+  filters: FILTER_LIMITS,
+  subscriptions: SUBSCRIPTION_LIMITS,
+  checkpoints: CHECKPOINT_LIMITS,
+  dappDb: DAPP_DB_LIMITS,
+} as const;
+
+type Fixed = typeof LIMITS;
+
+/** The limits of one node, by what they bound. */
+export type Limits = {
+  readonly [Group in keyof Fixed]: { readonly [Name in keyof Fixed[Group]]: number };
+};
+
+export type LimitChanges = { readonly [Group in keyof Limits]?: Partial<Limits[Group]> };
+
+/** `LIMITS`, with `changes` in place of some. */
+export function limitsWith(changes: LimitChanges = {}): Limits {
+  const groups = Object.entries(LIMITS).map(([group, limits]) => [
+    group,
+    Object.freeze({ ...limits, ...changes[group as keyof Limits] }),
+  ]);
+  return Object.freeze(Object.fromEntries(groups)) as Limits;
+}

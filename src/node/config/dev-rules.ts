@@ -1,0 +1,37 @@
+import { allForksAtGenesis, DEFAULT_BLOB_SCHEDULE } from "../../base/params/blob-schedule.ts";
+import type { ChainConfig } from "../../base/params/chain-config.ts";
+import type { TimeForkField } from "../../base/params/hardforks.ts";
+
+/**
+ * Forks that a dev chain can have as its newest, oldest first, each with the field of genesis files that begins it. Those before the merge are missing:
+ * a block without work, as a dev chain makes them, is a block after the merge.
+ */
+const FIELDS = {
+  paris: undefined,
+  shanghai: "shanghaiTime",
+  cancun: "cancunTime",
+  prague: "pragueTime",
+  osaka: "osakaTime",
+  bpo1: "bpo1Time",
+  bpo2: "bpo2Time",
+} as const satisfies Readonly<Record<string, TimeForkField | undefined>>;
+
+export type DevHardfork = keyof typeof FIELDS;
+
+export const DEV_HARDFORKS = Object.keys(FIELDS) as readonly DevHardfork[];
+
+/** `newest` and every fork before it from block 0 on. */
+export function forksAtGenesis(chainId: bigint, newest: DevHardfork): ChainConfig {
+  const { shanghaiTime, cancunTime, pragueTime, osakaTime, blobSchedule, ...merge } = allForksAtGenesis(chainId);
+  const active = DEV_HARDFORKS.slice(1, DEV_HARDFORKS.indexOf(newest) + 1);
+  return {
+    ...merge,
+    ...Object.fromEntries(active.map((name) => [FIELDS[name], 0])),
+    blobSchedule: Object.fromEntries(
+      active.flatMap((name) => {
+        const params = DEFAULT_BLOB_SCHEDULE[name];
+        return params === undefined ? [] : [[name, params]];
+      }),
+    ),
+  };
+}

@@ -1,0 +1,79 @@
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { makeFolder } from "../../../store/storage/make-folder.ts";
+import { readJsonFile } from "../../../store/storage/read-file.ts";
+import { createFile } from "../../../store/storage/replace-file.ts";
+import { DEV_WALLET, type DevWallet, isSameWallet } from "../../keystore/dev-accounts.ts";
+import type { Config } from "../config.ts";
+import { InvalidConfigError } from "../errors.ts";
+import { CONFIG_FILE_BYTES_MAX, devGenesisPath, devWalletPath, forkPointPath, isInMemory } from "../home.ts";
+import { derivationPath } from "../value-types.ts";
+
+type DevConfig = Pick<Config, "dev" | "home" | "devChain">;
+
+/**
+ * What the accounts of the dev chain in the home are derived from: what `config/dev-wallet.json` has, which the first start writes where a setting names another wallet than
+ * the public one. In a file of its own because a genesis is given away, and a phrase may be somebody's.
+ * @throws InvalidConfigError where the settings contradict the chain that is there, or the file is damaged
+ */
+export function openDevWallet(config: DevConfig): DevWallet {
+  const { home, devChain } = config;
+  const { mnemonic, derivationPath: path } = devChain;
+  const asked = { phrase: mnemonic ?? DEV_WALLET.phrase, path: path ?? DEV_WALLET.path };
+  if (isInMemory(config)) return asked;
+  const file = devWalletPath(home);
+  const isNew = ![file, devGenesisPath(home), forkPointPath(home)].some((each) => existsSync(each));
+  if (isNew) {
+    if (!isSameWallet(asked, DEV_WALLET)) {
+      makeFolder(dirname(file));
+      createFile(file, `${JSON.stringify({ mnemonic: asked.phrase, derivationPath: asked.path }, null, 2)}\n`, 0o600);
+    }
+    return asked;
+  }
+  const stored = existsSync(file) ? readWallet(file) : DEV_WALLET;
+  const fail = (key: string) =>
+    new InvalidConfigError(
+      `${key}: the accounts of the dev chain in ${home} are of another one; leave the setting out to go on with that chain, or choose another --home`,
+      { key },
+    );
+  if (mnemonic !== null && mnemonic !== stored.phrase) throw fail("mnemonic");
+  if (path !== null && path !== stored.path) throw fail("derivation-path");
+  return stored;
+}
+
+/** @throws InvalidConfigError */
+function readWallet(file: string): DevWallet {
+  const fail = (cause?: unknown) =>
+    new InvalidConfigError(
+      `${file} is no wallet of a dev chain: it has "mnemonic" and "derivationPath"`,
+      {},
+      { cause },
+    );
+  try {
+    const json = readJsonFile(file, { bytesMax: CONFIG_FILE_BYTES_MAX }) as {
+      mnemonic?: unknown;
+      derivationPath?: unknown;
+    } | null;
+    const path = typeof json?.derivationPath === "string" ? derivationPath.parse(json.derivationPath) : undefined;
+    if (typeof json?.mnemonic === "string" && path !== undefined) return { phrase: json.mnemonic, path };
+  } catch (error) {
+    throw fail(error);
+  }
+  throw fail();
+}
+
+/**
+ * A phrase with a slip in it would be other accounts than those that were meant.
+ * @throws InvalidConfigError
+ */
+export async function assertPhrase({ devChain: { mnemonic } }: Pick<Config, "devChain">): Promise<void> {
+  if (mnemonic === null || mnemonic === DEV_WALLET.phrase) return;
+  const { validateMnemonic } = await import("@scure/bip39");
+  const { wordlist } = await import("@scure/bip39/wordlists/english.js");
+  const key = "mnemonic";
+  const unknown = mnemonic.split(" ").find((word) => !wordlist.includes(word));
+  if (unknown !== undefined)
+    throw new InvalidConfigError(`${key}: ${JSON.stringify(unknown)} is no word of BIP-39's English list`, { key });
+  if (!validateMnemonic(mnemonic, wordlist))
+    throw new InvalidConfigError(`${key}: not 12 to 24 words whose last one fits (BIP-39)`, { key });
+}

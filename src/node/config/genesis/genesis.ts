@@ -1,0 +1,88 @@
+import type { ChainConfig } from "../../../base/params/chain-config.ts";
+import { INITIAL_BASE_FEE } from "../../../base/params/fees.ts";
+import type { Address } from "../../../base/primitives/address.ts";
+import { toQuantity } from "../../../base/primitives/quantity.ts";
+import { DEFAULTS } from "../defaults.ts";
+import { type DevHardfork, forksAtGenesis } from "../dev-rules.ts";
+import { CREATE2_DEPLOYER, type Predeploy, SYSTEM_CONTRACTS } from "../predeploys.ts";
+import { ALLOWED_ACCOUNTS_ADDRESS, ALLOWED_ACCOUNTS_CODE, allowedAccountsStorage } from "./allowed-accounts.ts";
+
+/** Chain id of a chain made by `init` without a genesis file. */
+export const DEFAULT_CHAIN_ID = 9000n;
+
+/**
+ * Text of a geth genesis file: every rule up to Osaka, unless another fork is the newest, from the first block on, the system contracts in place.
+ * @param options.timestamp Unix seconds of block 0
+ * @param options.alloc wei by account
+ * @param options.predeploys contracts besides those of the protocol and the CREATE2 deployer
+ */
+export function renderGenesis(options: {
+  readonly chainId: bigint;
+  readonly timestamp: number;
+  readonly alloc: ReadonlyMap<Address, bigint>;
+  readonly predeploys?: readonly Predeploy[];
+  readonly hardfork?: DevHardfork;
+  readonly gasLimit?: bigint;
+  /** Of block 0, in wei. */
+  readonly baseFeePerGas?: bigint;
+  /** No base fee, and tips of 0 are accepted. */
+  readonly freeGas?: boolean;
+  readonly codeSizeMax?: number;
+  readonly noTxGasLimit?: boolean;
+  /** Without the CREATE2 deployer. */
+  readonly noCreate2Deployer?: boolean;
+  /** Validators that sign two different blocks are voted out by the application. */
+  readonly jail?: boolean;
+  /** Owner of a contract without which nobody sends; at first this account and those of `alloc` may do everything. */
+  readonly permissionsOwner?: Address | undefined;
+}): string {
+  const { freeGas, jail, permissionsOwner } = options;
+  const predeployed = (options.predeploys ?? [])
+    .flatMap(({ accounts }) => accounts)
+    .map(({ code, ...rest }) => ({ ...rest, code: code(options.chainId) }));
+  // Whoever may call the deployer could create contracts with it.
+  const deployers = permissionsOwner === undefined && !options.noCreate2Deployer ? [CREATE2_DEPLOYER] : [];
+  const contracts = [...SYSTEM_CONTRACTS, ...deployers, ...predeployed].map(({ address, ...contract }) => [
+    address,
+    { balance: "0x0", nonce: "0x1", ...contract },
+  ]);
+  const accounts = [...options.alloc].map(([address, balance]) => [address, { balance: toQuantity(balance) }]);
+  const permissions = permissionsOwner && {
+    balance: "0x0",
+    nonce: "0x1",
+    code: ALLOWED_ACCOUNTS_CODE,
+    storage: allowedAccountsStorage(permissionsOwner, options.alloc.keys()),
+  };
+  const rules = {
+    ...(freeGas && { minimumTip: "0x0" }),
+    ...(jail && { jail }),
+    ...(options.codeSizeMax !== undefined && { codeSizeLimit: options.codeSizeMax }),
+    ...(options.noTxGasLimit && { noTxGasLimit: true }),
+    ...(permissions && { accountPermissions: ALLOWED_ACCOUNTS_ADDRESS }),
+  };
+  const rulesOfChain: ChainConfig = forksAtGenesis(options.chainId, options.hardfork ?? "osaka");
+  const hasBlobs = rulesOfChain.cancunTime !== undefined;
+  const genesis = {
+    config: {
+      ...rulesOfChain,
+      ...(freeGas && { zeroBaseFee: true }),
+      ...(Object.keys(rules).length > 0 && { evmint: rules }),
+    },
+    nonce: "0x0",
+    timestamp: toQuantity(options.timestamp),
+    extraData: "0x",
+    gasLimit: toQuantity(options.gasLimit ?? DEFAULTS.blockGasLimit),
+    difficulty: "0x0",
+    coinbase: `0x${"00".repeat(20)}`,
+    baseFeePerGas: toQuantity(freeGas ? 0n : (options.baseFeePerGas ?? INITIAL_BASE_FEE)),
+    ...(hasBlobs && { blobGasUsed: "0x0", excessBlobGas: "0x0" }),
+    alloc: Object.fromEntries([
+      ...contracts,
+      ...(permissions ? [[ALLOWED_ACCOUNTS_ADDRESS, permissions]] : []),
+      ...accounts,
+    ]),
+  };
+  // The numbers in `config` are far below 2^53, all but a chain id, which geth writes as a bare number of any length.
+  const text = JSON.stringify(genesis, (_, value) => (typeof value === "bigint" ? `bigint ${value}` : value), 2);
+  return `${text.replace(/"bigint (\d+)"/g, "$1")}\n`;
+}

@@ -1,0 +1,146 @@
+import { type Address, addressToBytes, parseAddress } from "../../base/primitives/address.ts";
+import { bigintToFixedBytes, concatBytes, leftPad } from "../../base/primitives/bytes.ts";
+import { type Hash, hashFromBigint } from "../../base/primitives/hash.ts";
+import { bytesToHex, type Hex } from "../../base/primitives/hex.ts";
+import { keccak256 } from "../../base/primitives/keccak.ts";
+import {
+  CREATE_X_CODE,
+  ENTRY_POINT_V06_CODE,
+  ENTRY_POINT_V07_CODE,
+  ENTRY_POINT_V08_MAINNET_CODE,
+  MULTICALL3_CODE,
+  PERMIT2_MAINNET_CODE,
+  SENDER_CREATOR_CODE,
+  SENDER_CREATOR_V07_CODE,
+  SENDER_CREATOR_V08_CODE,
+} from "./predeploy-code.ts";
+
+/** Contracts the protocol itself calls in every block; without code at their addresses a Prague block is invalid. */
+export const SYSTEM_CONTRACTS: readonly { readonly address: Hex; readonly code: Hex }[] = [
+  // EIP-4788: beacon block roots
+  {
+    address: "0x000f3df6d732807ef1319fb7b8bb8522d0beac02",
+    code: "0x3373fffffffffffffffffffffffffffffffffffffffe14604d57602036146024575f5ffd5b5f35801560495762001fff810690815414603c575f5ffd5b62001fff01545f5260205ff35b5f5ffd5b62001fff42064281555f359062001fff015500",
+  },
+  // EIP-2935: block hashes
+  {
+    address: "0x0000f90827f1c53a10cb7a02335b175320002935",
+    code: "0x3373fffffffffffffffffffffffffffffffffffffffe14604657602036036042575f35600143038111604257611fff81430311604257611fff9006545f5260205ff35b5f5ffd5b5f35611fff60014303065500",
+  },
+  // EIP-7002: withdrawal requests
+  {
+    address: "0x00000961ef480eb55e80d19ad83579a64c007002",
+    code: "0x3373fffffffffffffffffffffffffffffffffffffffe1460cb5760115f54807fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff146101f457600182026001905f5b5f82111560685781019083028483029004916001019190604d565b909390049250505036603814608857366101f457346101f4575f5260205ff35b34106101f457600154600101600155600354806003026004013381556001015f35815560010160203590553360601b5f5260385f601437604c5fa0600101600355005b6003546002548082038060101160df575060105b5f5b8181146101835782810160030260040181604c02815460601b8152601401816001015481526020019060020154807fffffffffffffffffffffffffffffffff00000000000000000000000000000000168252906010019060401c908160381c81600701538160301c81600601538160281c81600501538160201c81600401538160181c81600301538160101c81600201538160081c81600101535360010160e1565b910180921461019557906002556101a0565b90505f6002555f6003555b5f54807fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff14156101cd57505f5b6001546002828201116101e25750505f6101e8565b01600290035b5f555f600155604c025ff35b5f5ffd",
+  },
+  // EIP-7251: consolidation requests
+  {
+    address: "0x0000bbddc7ce488642fb579f8b00f3a590007251",
+    code: "0x3373fffffffffffffffffffffffffffffffffffffffe1460d35760115f54807fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff1461019a57600182026001905f5b5f82111560685781019083028483029004916001019190604d565b9093900492505050366060146088573661019a573461019a575f5260205ff35b341061019a57600154600101600155600354806004026004013381556001015f358155600101602035815560010160403590553360601b5f5260605f60143760745fa0600101600355005b6003546002548082038060021160e7575060025b5f5b8181146101295782810160040260040181607402815460601b815260140181600101548152602001816002015481526020019060030154905260010160e9565b910180921461013b5790600255610146565b90505f6002555f6003555b5f54807fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff141561017357505f5b6001546001828201116101885750505f61018e565b01600190035b5f555f6001556074025ff35b5f5ffd",
+  },
+];
+
+/** The deployer at the same address on nearly every chain, which Foundry and others deploy libraries through with CREATE2. */
+export const CREATE2_DEPLOYER: { readonly address: Hex; readonly code: Hex } = {
+  address: "0x4e59b44847b379578588920ca78fbf26c0b4956c",
+  code: "0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3",
+};
+
+/** A contract that has one address on nearly every public chain, so that tools and contracts expect it there. */
+export type Predeploy = {
+  /** As `--predeploys` takes it. */
+  readonly name: string;
+  readonly accounts: readonly {
+    readonly address: Address;
+    /** Runtime code; some holds the chain id. */
+    readonly code: (chainId: bigint) => Hex;
+    /** What the constructor stored; empty unless given. */
+    readonly storage?: Readonly<Record<Hash, Hash>>;
+  }[];
+};
+
+/** Slot and value with which OpenZeppelin's ReentrancyGuard says that nobody is inside: the first call pays for what mainnet's would. */
+const NOT_ENTERED = { [hashFromBigint(2n)]: hashFromBigint(1n) };
+
+const ENTRY_POINT_V08_ADDRESS = parseAddress("0x4337084d9e255ff0702461cf8895ce9e3b5ff108");
+const PERMIT2_ADDRESS = parseAddress("0x000000000022d473030f116ddee9f6b43ac78ba3");
+
+export const PREDEPLOYS: readonly Predeploy[] = [
+  predeploy("multicall3", "0xca11bde05977b3631167028862be2a173976ca11", () => MULTICALL3_CODE),
+  predeploy("permit2", PERMIT2_ADDRESS, permit2Code),
+  // The same code as the CREATE2 deployer, at the address Safe deploys through.
+  predeploy("safe-singleton-factory", "0x914d7fec6aac8cd542e72bca78b30650d45643d7", () => CREATE2_DEPLOYER.code),
+  // ERC-4337
+  {
+    name: "entrypoint-v0.6",
+    accounts: [
+      ...predeploy("", "0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789", () => ENTRY_POINT_V06_CODE).accounts,
+      ...predeploy("", "0x7fc98430eaedbb6070b35b39d798725049088348", () => SENDER_CREATOR_CODE).accounts,
+    ],
+  },
+  {
+    name: "entrypoint-v0.7",
+    accounts: [
+      {
+        address: parseAddress("0x0000000071727de22e5e9d8baf0edac6f37da032"),
+        code: () => ENTRY_POINT_V07_CODE,
+        storage: NOT_ENTERED,
+      },
+      ...predeploy("", "0xefc2c1444ebcc4db75e7613d20c6a62ff67a167c", () => SENDER_CREATOR_V07_CODE).accounts,
+    ],
+  },
+  {
+    name: "entrypoint-v0.8",
+    accounts: [
+      ...predeploy("", ENTRY_POINT_V08_ADDRESS, entryPointV08Code).accounts,
+      ...predeploy("", "0x449ed7c3e6fee6a97311d4b55475df59c44add33", () => SENDER_CREATOR_V08_CODE).accounts,
+    ],
+  },
+  predeploy("createx", "0xba5ed099633d3b313e4d5f7bdc1305d3c28ba5ed", () => CREATE_X_CODE),
+];
+
+/** Where the constructor of Permit2 stored the chain id and the EIP-712 domain separator, 32 bytes each. */
+const PERMIT2_CHAIN_ID_OFFSET = 6945;
+const PERMIT2_DOMAIN_SEPARATOR_OFFSET = 6983;
+
+/** The code a deployment of Permit2 on `chainId` has. */
+function permit2Code(chainId: bigint): Hex {
+  const code = Buffer.from(PERMIT2_MAINNET_CODE.slice(2), "hex");
+  const chainIdWord = bigintToFixedBytes(chainId, 32);
+  const domainSeparator = keccak256(
+    concatBytes(
+      keccak256(Buffer.from("EIP712Domain(string name,uint256 chainId,address verifyingContract)")),
+      keccak256(Buffer.from("Permit2")),
+      chainIdWord,
+      leftPad(addressToBytes(PERMIT2_ADDRESS), 32),
+    ),
+  );
+  code.set(chainIdWord, PERMIT2_CHAIN_ID_OFFSET);
+  code.set(domainSeparator, PERMIT2_DOMAIN_SEPARATOR_OFFSET);
+  return bytesToHex(code);
+}
+
+/** Where the constructor of EntryPoint v0.8 stored the EIP-712 domain separator and the chain id, 32 bytes each. */
+const ENTRY_POINT_DOMAIN_SEPARATOR_OFFSET = 13_585;
+const ENTRY_POINT_CHAIN_ID_OFFSET = 13_774;
+
+/** The code a deployment of EntryPoint v0.8 on `chainId` has. */
+function entryPointV08Code(chainId: bigint): Hex {
+  const code = Buffer.from(ENTRY_POINT_V08_MAINNET_CODE.slice(2), "hex");
+  const chainIdWord = bigintToFixedBytes(chainId, 32);
+  const domainSeparator = keccak256(
+    concatBytes(
+      keccak256(Buffer.from("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)")),
+      keccak256(Buffer.from("ERC4337")),
+      keccak256(Buffer.from("1")),
+      chainIdWord,
+      leftPad(addressToBytes(ENTRY_POINT_V08_ADDRESS), 32),
+    ),
+  );
+  code.set(domainSeparator, ENTRY_POINT_DOMAIN_SEPARATOR_OFFSET);
+  code.set(chainIdWord, ENTRY_POINT_CHAIN_ID_OFFSET);
+  return bytesToHex(code);
+}
+
+function predeploy(name: string, address: string, code: (chainId: bigint) => Hex): Predeploy {
+  return { name, accounts: [{ address: parseAddress(address), code }] };
+}

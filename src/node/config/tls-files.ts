@@ -1,0 +1,158 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { resolve } from "node:path";
+import { createSecureContext } from "node:tls";
+import type { Logger } from "../../base/telemetry/logger.ts";
+import type { Timer, Timers } from "../../base/telemetry/timers.ts";
+import type { TlsMaterial } from "../../rpc/transport/server/listener.ts";
+import { readTextFile } from "../../store/storage/read-file.ts";
+import type { Config } from "./config.ts";
+import { InvalidConfigError } from "./errors.ts";
+import { CONFIG_FILE_BYTES_MAX } from "./home.ts";
+import { versionOfFile } from "./watched-files.ts";
+
+/** A changed file counts after this time. */
+const CHECK_MS = 1_000;
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+type TlsFilesModules = {
+  readonly log: Logger;
+  readonly timers: Pick<Timers, "every">;
+  /** Unix milliseconds; those of the machine if absent. */
+  readonly now?: () => number;
+};
+
+/**
+ * Certificate, key and, where clients need certificates, those that sign them: read at the start, and again when a file changes. Files that cannot be used
+ * together change nothing: those read before stay.
+ */
+export class TlsFiles {
+  readonly #config: Pick<Config, "tls" | "home">;
+  readonly #log: Logger;
+  readonly #now: () => number;
+  readonly #timer: Timer;
+  readonly #onChange: ((material: TlsMaterial) => void)[] = [];
+  #material: TlsMaterial;
+  /** The files that were looked at last, good or not. */
+  #version: string;
+  /** What is wrong with them, not logged yet. */
+  #fault: unknown;
+
+  /** @throws InvalidConfigError when files are missing, damaged, or do not belong together */
+  constructor(config: Pick<Config, "tls" | "home">, { log, timers, now = Date.now }: TlsFilesModules) {
+    this.#now = now;
+    this.#config = config;
+    this.#log = log;
+    this.#version = this.#versionNow();
+    this.#material = readMaterial(config);
+    this.#warnOfExpiry();
+    this.#timer = timers.every(CHECK_MS, "files of TLS", () => this.refresh());
+  }
+
+  /** Files that belong together, read last. */
+  get material(): TlsMaterial {
+    return this.#material;
+  }
+
+  /** When the certificate ends, in Unix seconds. */
+  get expiry(): number {
+    return Date.parse(new X509Certificate(this.#material.cert).validTo) / 1_000;
+  }
+
+  /** Calls `use` with what is read from now on. */
+  onChange(use: (material: TlsMaterial) => void): void {
+    this.#onChange.push(use);
+  }
+
+  /** Looks whether a file has changed. Certificate and key are not replaced at one moment: a fault counts when nothing has changed until the next look. */
+  refresh(): void {
+    const version = this.#versionNow();
+    if (version === this.#version) {
+      this.#logFault();
+      return;
+    }
+    this.#version = version;
+    this.#fault = undefined;
+    try {
+      this.#material = readMaterial(this.#config);
+    } catch (error) {
+      this.#fault = error;
+      return;
+    }
+    for (const use of this.#onChange) use(this.#material);
+    this.#log.info("certificate read again", { file: this.#config.tls.cert, expires: isoTime(this.expiry) });
+    this.#warnOfExpiry();
+  }
+
+  close(): void {
+    this.#timer.cancel();
+  }
+
+  /** Clients reject it, and the node serves on: it may be all that the operator has. */
+  #warnOfExpiry(): void {
+    if (this.expiry * 1_000 > this.#now()) return;
+    this.#log.warn("certificate has expired", { file: this.#config.tls.cert, expired: isoTime(this.expiry) });
+  }
+
+  #logFault(): void {
+    if (this.#fault === undefined) return;
+    this.#log.error("changed files of TLS cannot be used: the certificate read before stays", { error: this.#fault });
+    this.#fault = undefined;
+  }
+
+  #versionNow(): string {
+    const { home, tls } = this.#config;
+    const files = [tls.cert, tls.key, tls.clientCa].filter((file) => file !== "");
+    return files.map((file) => versionOfFile(resolve(home, file))).join();
+  }
+}
+
+function isoTime(unixSeconds: number): string {
+  return new Date(unixSeconds * 1_000).toISOString();
+}
+
+/** undefined: no TLS. @throws InvalidConfigError */
+export function openTlsFiles(config: Pick<Config, "tls" | "home">, modules: TlsFilesModules): TlsFiles | undefined {
+  const { cert, key, clientCa } = config.tls;
+  return cert === "" && key === "" && clientCa === "" ? undefined : new TlsFiles(config, modules);
+}
+
+/** @throws InvalidConfigError */
+function readMaterial({ tls, home }: Pick<Config, "tls" | "home">): TlsMaterial {
+  const cert = readText("tls.cert", tls.cert, home);
+  const key = readText("tls.key", tls.key, home);
+  const clientCa = tls.clientCa === "" ? undefined : readText("tls.client-ca", tls.clientCa, home);
+  const check = (name: string, file: string, use: () => boolean) => {
+    try {
+      if (use()) return;
+    } catch (cause) {
+      throw new InvalidConfigError(`${name}: ${file} cannot be used`, { key: name }, { cause });
+    }
+    throw new InvalidConfigError(`${name}: ${file} is of another key than tls.cert`, { key: name });
+  };
+  check("tls.cert", tls.cert, () => parseCertificates(cert).length > 0);
+  check("tls.key", tls.key, () => new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)));
+  if (clientCa !== undefined) check("tls.client-ca", tls.clientCa, () => parseCertificates(clientCa).length > 0);
+  // What else OpenSSL may find, such as a key that is too short.
+  check("tls.cert", tls.cert, () => createSecureContext({ cert, key, ca: clientCa }) !== undefined);
+  return { cert, key, clientCa };
+}
+
+/** OpenSSL leaves out what it cannot read behind the first certificate, and clients with it. @throws where one is damaged, or there is none */
+function parseCertificates(bundle: string): X509Certificate[] {
+  const begun = bundle.split("-----BEGIN CERTIFICATE-----").length - 1;
+  const found = bundle.match(CERTIFICATE) ?? [];
+  if (found.length === 0 || found.length < begun) throw new Error(`${found.length} of ${begun} certificates are whole`);
+  return found.map((text) => new X509Certificate(text));
+}
+
+function readText(key: string, file: string, home: string): string {
+  try {
+    return readTextFile(resolve(home, file), { bytesMax: CONFIG_FILE_BYTES_MAX });
+  } catch (cause) {
+    throw new InvalidConfigError(
+      `${key}: cannot read ${file || "it"}: ${(cause as Error).message}`,
+      { key },
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,404 @@
+import { type Address, parseAddress } from "../../base/primitives/address.ts";
+import { type Hash, parseHash } from "../../base/primitives/hash.ts";
+import { bytesToHex, hexToBytes } from "../../base/primitives/hex.ts";
+import type { BlockTime } from "../../consensus/solo/solo-engine.ts";
+import { DEFAULT_ALLOWED_ORIGINS } from "../../rpc/transport/server/origin.ts";
+
+/** How one kind of setting is read from text or TOML, and written. */
+export type ValueType<T> = {
+  /** What a value looks like, for messages and help: `a duration such as 500ms, 5s or 3h`. */
+  readonly expects: string;
+  /** undefined when `raw` is no such value. Flags and the environment give strings, TOML what it holds. */
+  readonly parse: (raw: RawValue) => T | undefined;
+  /** The TOML literal `parse` reads back. */
+  readonly print: (value: T) => string;
+};
+
+export type RawValue = string | number | bigint | boolean | readonly unknown[] | object;
+
+export type HostPort = { readonly host: string; readonly port: number };
+
+export const boolean: ValueType<boolean> = {
+  expects: "true or false",
+  parse(raw) {
+    if (raw === true || raw === "true") return true;
+    if (raw === false || raw === "false") return false;
+    return undefined;
+  },
+  print: String,
+};
+
+/** A whole number within bounds, both included. */
+export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): ValueType<number> {
+  return {
+    expects: `a whole number from ${min}${max === Number.MAX_SAFE_INTEGER ? "" : ` to ${max}`}`,
+    parse(raw) {
+      const value = wholeNumber(raw);
+      return value === undefined || value < min || value > max ? undefined : value;
+    },
+    print: String,
+  };
+}
+
+/** A number of blocks, at least `min`, or `archive`: null, all of them. */
+export function retainedBlocks(min: number): ValueType<number | null> {
+  const blocks = integer(min);
+  return {
+    expects: `archive or ${blocks.expects}`,
+    parse: (raw) => (raw === "archive" || raw === 0 || raw === "0" ? null : blocks.parse(raw)),
+    print: (value) => (value === null ? '"archive"' : blocks.print(value)),
+  };
+}
+
+/** Gas in units, for values that meet EVM arithmetic. */
+export const gas: ValueType<bigint> = {
+  expects: "an amount of gas",
+  parse(raw) {
+    const value = wholeNumber(raw);
+    return value === undefined || value < 0 ? undefined : BigInt(value);
+  },
+  print: String,
+};
+
+/** Half of the highest number of 64 bits: sums of it and a block's gas are not over it either. */
+const GAS_LIMIT_UNLIMITED = 2n ** 63n - 1n;
+
+/** Gas of a block, or as much as there can be. */
+export const gasLimit: ValueType<bigint> = {
+  expects: "an amount of gas, or unlimited",
+  parse: (raw) => (raw === "unlimited" ? GAS_LIMIT_UNLIMITED : gas.parse(raw)),
+  print: (value) => (value === GAS_LIMIT_UNLIMITED ? '"unlimited"' : gas.print(value)),
+};
+
+/** Twice as much, for code that creates contracts, is a number of 31 bits. */
+const CODE_SIZE_UNLIMITED = 2 ** 30 - 1;
+
+/** Bytes of a contract, or as many as there can be. */
+export const codeSizeLimit: ValueType<number> = {
+  expects: "a number of bytes, or none",
+  parse: (raw) => (raw === "none" ? CODE_SIZE_UNLIMITED : integer(0, CODE_SIZE_UNLIMITED).parse(raw)),
+  print: (value) => (value === CODE_SIZE_UNLIMITED ? '"none"' : String(value)),
+};
+
+const BYTE_UNITS: Readonly<Record<string, number>> = {
+  "": 1,
+  b: 1,
+  kb: 1e3,
+  mb: 1e6,
+  gb: 1e9,
+  kib: 2 ** 10,
+  mib: 2 ** 20,
+  gib: 2 ** 30,
+};
+
+/** A size in bytes: `5MiB`, `25MB`, `1024`. */
+export const byteSize: ValueType<number> = {
+  expects: "a size such as 1024, 25MB or 5MiB",
+  parse: (raw) => scaled(raw, BYTE_UNITS),
+  print: (value) => printScaled(value, ["GiB", "MiB", "KiB", "GB", "MB", "KB"], BYTE_UNITS),
+};
+
+const DURATION_UNITS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+};
+
+/** Node's timers take a longer wait for one of a millisecond. */
+const DURATION_MAX = 2 ** 31 - 1;
+
+/** A span of time up to 24 days; milliseconds once read. A number without a unit is rejected: it could be seconds or milliseconds. */
+export const duration: ValueType<number> = {
+  expects: "a duration such as 500ms, 5s, 30m or 3h, up to 24 days",
+  parse(raw) {
+    if (raw === 0 || raw === "0") return 0;
+    const value = typeof raw === "string" ? parseDuration(raw) : undefined;
+    return value !== undefined && value <= DURATION_MAX ? value : undefined;
+  },
+  print: (value) => printScaled(value, ["h", "m", "s", "ms"], DURATION_UNITS),
+};
+
+/** Milliseconds of `500ms`, `5s`, `30m` or `3h`, however many; undefined for anything else. */
+export function parseDuration(text: string): number | undefined {
+  return scaled(text, DURATION_UNITS);
+}
+
+/** 2100-01-01, which no date here reaches. */
+const DATE_END = 4_102_444_800;
+
+/** A moment from 1970 to 2099, in Unix seconds once read. */
+export const date: ValueType<number> = {
+  expects: "a date such as 2026-01-31 or 2026-01-31T12:00:00Z, or Unix seconds, before 2100",
+  parse(raw) {
+    const text = typeof raw === "number" ? String(raw) : raw;
+    if (typeof text !== "string") return undefined;
+    const isDate = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?Z)?$/.test(text);
+    // 30 February would be a day of March.
+    const isReal = isDate && new Date(text).getUTCDate() === Number(text.slice(8, 10));
+    const seconds = isReal ? Date.parse(text) / 1_000 : /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+    return seconds >= 0 && seconds < DATE_END ? seconds : undefined;
+  },
+  print: (value) => JSON.stringify(new Date(value * 1_000).toISOString().replace(".000", "")),
+};
+
+/** When the solo engine makes blocks. */
+export const blockTime: ValueType<BlockTime> = {
+  expects: "instant, manual, or a duration such as 1s or 500ms",
+  parse(raw) {
+    if (raw === "instant" || raw === "manual") return raw;
+    const intervalMs = duration.parse(raw);
+    return intervalMs ? { intervalMs } : undefined;
+  },
+  print: (value) => (typeof value === "string" ? JSON.stringify(value) : duration.print(value.intervalMs)),
+};
+
+const WEI_UNITS: Readonly<Record<string, bigint>> = {
+  "": 1n,
+  wei: 1n,
+  gwei: 10n ** 9n,
+  ether: 10n ** 18n,
+};
+
+/** An amount of the chain's currency, in wei once read: `0`, `1gwei`, `0.5ether`. */
+export const amount: ValueType<bigint> = {
+  expects: "an amount such as 1000000 (wei), 1gwei or 0.5ether",
+  parse(raw) {
+    if (typeof raw === "number" || typeof raw === "bigint") return amount.parse(String(raw));
+    if (typeof raw !== "string") return undefined;
+    const match = /^(\d{1,30})(?:\.(\d{1,18}))? ?([a-z]*)$/.exec(raw);
+    const unit = WEI_UNITS[match?.[3] ?? "?"];
+    if (!match || unit === undefined) return undefined;
+    const fraction = match[2] ?? "";
+    const scaledUp = BigInt(match[1]! + fraction) * unit;
+    const divisor = 10n ** BigInt(fraction.length);
+    return scaledUp % divisor === 0n ? scaledUp / divisor : undefined;
+  },
+  print(value) {
+    for (const unit of ["ether", "gwei"]) {
+      const size = WEI_UNITS[unit]!;
+      if (value !== 0n && value % size === 0n) return `"${value / size}${unit}"`;
+    }
+    return `"${value}"`;
+  },
+};
+
+/** The same with its unit: what anvil takes for ether without one would be wei here. */
+export const amountWithUnit: ValueType<bigint> = {
+  ...amount,
+  expects: "an amount with its unit such as 10000ether or 5gwei",
+  parse: (raw) => (typeof raw === "string" && /[a-z]$/.test(raw) ? amount.parse(raw) : undefined),
+};
+
+/** Where to listen: `127.0.0.1:8545`, `[::1]:8545`, `localhost:0`; port 0 asks the system for a free one. */
+export const hostPort: ValueType<HostPort> = {
+  expects: "HOST:PORT such as 127.0.0.1:8545",
+  parse(raw) {
+    if (typeof raw !== "string") return undefined;
+    const match = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(raw);
+    const port = Number(match?.[3]);
+    if (!match || port > 65535) return undefined;
+    return { host: match[1] ?? match[2]!, port };
+  },
+  print: (value) => JSON.stringify(formatHostPort(value)),
+};
+
+/** `host:port`, an IPv6 host in brackets. */
+export function formatHostPort({ host, port }: HostPort): string {
+  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+/** Any text. */
+export const text: ValueType<string> = {
+  expects: "a text",
+  parse: (raw) => (typeof raw === "string" ? raw : undefined),
+  print: (value) => JSON.stringify(value),
+};
+
+/** `type`, or null where nothing is set, which is written as an empty text. */
+export function unset<T>(type: ValueType<T>): ValueType<T | null> {
+  return {
+    expects: type.expects,
+    parse: (raw) => (raw === "" ? null : type.parse(raw)),
+    print: (value) => (value === null ? '""' : type.print(value)),
+  };
+}
+
+/** One of `values`. */
+export function oneOf<const T extends string>(values: readonly T[]): ValueType<T> {
+  return {
+    expects: `one of ${values.join(", ")}`,
+    parse: (raw) => values.find((value) => value === raw),
+    print: (value) => JSON.stringify(value),
+  };
+}
+
+/** Texts: a TOML array, or comma-separated. Order is kept, a repeated entry is dropped. */
+export const list: ValueType<readonly string[]> = {
+  expects: "a list such as eth,net,web3",
+  parse(raw) {
+    const items = typeof raw === "string" ? raw.split(",").map((item) => item.trim()) : (raw as unknown);
+    if (!Array.isArray(items) || !items.every((item) => typeof item === "string")) return undefined;
+    return [...new Set(items as string[])].filter((item) => item !== "");
+  },
+  print: (value) => `[${value.map((item) => JSON.stringify(item)).join(", ")}]`,
+};
+
+/** Origins of pages. One that begins with `+` is added to those that may call by default, in place of being all there is. */
+export const origins: ValueType<readonly string[]> = {
+  ...list,
+  expects: "origins such as https://app.example.org, or +https://app.example.org beside the default ones",
+  parse(raw) {
+    const items = list.parse(raw);
+    if (items?.some((item) => item.startsWith("+")) !== true) return items;
+    return [...new Set([...DEFAULT_ALLOWED_ORIGINS, ...items.map((item) => item.replace(/^\+/, ""))])];
+  },
+};
+
+/** RFC 9110: a token, and text without control characters. */
+const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x20-\x7e\x80-\xff]*)$/;
+
+/** Headers of HTTP: a list of `Name: value`, or such lines in one text, because values may have commas. */
+export const headers: ValueType<readonly (readonly [name: string, value: string])[]> = {
+  expects: "headers such as authorization: Bearer KEY",
+  parse(raw) {
+    const lines = typeof raw === "string" ? raw.split("\n").filter((line) => line !== "") : (raw as unknown);
+    if (!Array.isArray(lines)) return undefined;
+    const pairs = lines.map((line) => {
+      const match = typeof line === "string" ? HEADER.exec(line) : null;
+      return match === null ? undefined : ([match[1]!.toLowerCase(), match[2]!.trimEnd()] as const);
+    });
+    return pairs.includes(undefined) ? undefined : (pairs as [string, string][]);
+  },
+  print: (value) => `[${value.map(([name, text]) => JSON.stringify(`${name}: ${text}`)).join(", ")}]`,
+};
+
+const NODE_ID = /^[0-9a-f]{40}$/i;
+/** The host has no comma, which separates addresses. */
+const NODE_ADDRESS = /^([0-9a-f]{40})@(?:\[[0-9a-f:.]+\]|[a-z0-9._-]+):(\d{1,5})$/i;
+
+/** Ids of CometBFT's nodes, lower-case. */
+export const nodeIds: ValueType<readonly string[]> = listOf("ids of nodes, 40 hex digits each", (item) =>
+  NODE_ID.test(item) ? item.toLowerCase() : undefined,
+);
+
+/** Addresses of CometBFT's nodes: `id@host:port`, the id in lower case. */
+export const nodeAddresses: ValueType<readonly string[]> = listOf("nodes as id@host:port", (item) => {
+  const [, id, port] = NODE_ADDRESS.exec(item) ?? [];
+  if (id === undefined || Number(port) > 65_535) return undefined;
+  return `${id.toLowerCase()}${item.slice(id.length)}`;
+});
+
+/** A list of what `parse` reads. */
+function listOf(expects: string, parse: (item: string) => string | undefined): ValueType<readonly string[]> {
+  return {
+    expects: `a list of ${expects}`,
+    parse(raw) {
+      const items = list.parse(raw)?.map(parse);
+      if (items === undefined || items.includes(undefined)) return undefined;
+      return [...new Set(items as string[])];
+    },
+    print: list.print,
+  };
+}
+
+/** A path of BIP-32 from the root, whose last number is not hardened: `m/44'/60'/0'/0`, also with a slash at its end, as anvil has it. */
+export const derivationPath: ValueType<string> = {
+  expects: "a derivation path such as m/44'/60'/0'/0/",
+  parse(raw) {
+    const path = typeof raw === "string" ? raw.replace(/\/$/, "") : "";
+    const numbers = path.split("/").slice(1);
+    const isPath = numbers.length <= 255 && /^m(?:\/\d{1,10}'?)*$/.test(path);
+    return isPath && numbers.every((each) => Number.parseInt(each, 10) < 2 ** 31) ? path : undefined;
+  },
+  print: (value) => JSON.stringify(value),
+};
+
+export const address: ValueType<Address> = {
+  expects: "an address (0x and 40 hex digits)",
+  parse: (raw) => attempt(() => (typeof raw === "string" ? parseAddress(raw) : undefined)),
+  print: (value) => JSON.stringify(value),
+};
+
+export const hash: ValueType<Hash> = {
+  expects: "a hash (0x and 64 hex digits)",
+  parse: (raw) => attempt(() => (typeof raw === "string" ? parseHash(raw.toLowerCase()) : undefined)),
+  print: (value) => JSON.stringify(value),
+};
+
+/** A block of CometBFT: `HEIGHT:HASH`. */
+export const trustedBlock: ValueType<{ readonly height: number; readonly hash: string }> = {
+  expects: "HEIGHT:HASH, with 64 hex digits",
+  parse(raw) {
+    const [, height, hash] = (typeof raw === "string" && /^([1-9]\d{0,14}):([0-9a-fA-F]{64})$/.exec(raw)) || [];
+    return hash === undefined ? undefined : { height: Number(height), hash };
+  },
+  print: ({ height, hash }) => JSON.stringify(`${height}:${hash}`),
+};
+
+/** At most `maxLength` bytes as hex. */
+export function bytes(maxLength: number): ValueType<Uint8Array> {
+  return {
+    expects: `0x and the hex digits of at most ${maxLength} bytes`,
+    parse(raw) {
+      const value = attempt(() => (typeof raw === "string" ? hexToBytes(raw) : undefined));
+      return value && value.length <= maxLength ? value : undefined;
+    },
+    print: (value) => JSON.stringify(bytesToHex(value)),
+  };
+}
+
+function attempt<T>(parse: () => T): T | undefined {
+  try {
+    return parse();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Exactly; `1_000` as TOML writes it is read from text too. */
+function wholeNumber(raw: RawValue): number | undefined {
+  const value = typeof raw === "string" && /^-?\d+(_\d+)*$/.test(raw) ? Number(raw.replaceAll("_", "")) : raw;
+  return Number.isSafeInteger(value) ? (value as number) : undefined;
+}
+
+function scaled(raw: RawValue, units: Readonly<Record<string, number>>): number | undefined {
+  const match = /^(\d+(?:\.\d+)?) ?([a-zA-Z]*)$/.exec(
+    typeof raw === "number" ? String(raw) : typeof raw === "string" ? raw : "?",
+  );
+  const unit = units[match?.[2]?.toLowerCase() ?? "?"];
+  const value = Number(match?.[1]) * (unit ?? Number.NaN);
+  return Number.isSafeInteger(value) ? value : undefined;
+}
+
+function printScaled(value: number, names: readonly string[], units: Readonly<Record<string, number>>): string {
+  const name = names.find((unit) => value !== 0 && value % units[unit.toLowerCase()]! === 0);
+  return name === undefined ? `${value}` : `"${value / units[name.toLowerCase()]!}${name}"`;
+}
+
+/** One setting: the same key names it in `app.toml`, as a flag (`--KEY`) and, in capitals, in the environment. */
+export type Option<T> = {
+  readonly key: string;
+  readonly type: ValueType<T>;
+  readonly default: T;
+  /** The default with `--dev`, where it differs. */
+  readonly dev?: T;
+  /** The value `init` writes into a new `app.toml`, where it is not the default. */
+  readonly init?: T;
+  /** One sentence for help and `app.toml`. */
+  readonly description: string;
+};
+
+// T comes from the type alone, so that a literal default does not narrow it.
+export function option<T>(
+  key: string,
+  type: ValueType<T>,
+  value: NoInfer<T>,
+  rest: {
+    readonly dev?: NoInfer<T>;
+    readonly init?: NoInfer<T>;
+    readonly description: string;
+  },
+): Option<T> {
+  return { key, type, default: value, ...rest };
+}

@@ -1,0 +1,61 @@
+import { statSync } from "node:fs";
+import type { Timers } from "../../base/telemetry/timers.ts";
+
+/** A change of the files counts after this time. */
+const CHECK_MS = 1_000;
+
+type WatchedFilesOptions<T> = {
+  readonly paths: readonly string[];
+  /** What the files say, of which any may be missing. @throws where they cannot be used */
+  readonly read: () => T;
+  /** Called once when files that could be read no longer can. */
+  readonly onFault: (error: unknown) => void;
+  readonly timers: Pick<Timers, "now">;
+};
+
+/** What files of the operator say, read again within a second of a change. */
+export class WatchedFiles<T> {
+  readonly #options: WatchedFilesOptions<T>;
+  #checkedMs = Number.NEGATIVE_INFINITY;
+  #version: string | undefined;
+  #value: T | undefined;
+
+  /** @throws what `read` throws */
+  constructor(options: WatchedFilesOptions<T>) {
+    this.#options = options;
+    this.#load();
+  }
+
+  /** undefined while the files cannot be used; then nothing is allowed that they would allow. */
+  get value(): T | undefined {
+    if (this.#options.timers.now() - this.#checkedMs < CHECK_MS) return this.#value;
+    try {
+      this.#load();
+    } catch (error) {
+      if (this.#value !== undefined) this.#options.onFault(error);
+      this.#value = undefined;
+      this.#version = undefined;
+    }
+    return this.#value;
+  }
+
+  #load(): void {
+    const { paths, read, timers } = this.#options;
+    this.#checkedMs = timers.now();
+    const version = paths.map(versionOfFile).join();
+    if (version === this.#version) return;
+    this.#value = read();
+    this.#version = version;
+  }
+}
+
+/** Another text for each change that an editor, a copy or a rename makes. Links are followed. */
+export function versionOfFile(path: string): string {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    return found === undefined ? "none" : `${found.ino} ${found.size} ${found.mtimeMs}`;
+  } catch (error) {
+    // A circle of links, or a folder that this user may not enter: reading it says so.
+    return String((error as NodeJS.ErrnoException).code);
+  }
+}

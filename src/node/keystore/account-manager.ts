@@ -1,0 +1,225 @@
+import { sign } from "../../base/crypto/secp256k1.ts";
+import type { Signature } from "../../base/crypto/secp256k1-backend.ts";
+import type { Address } from "../../base/primitives/address.ts";
+import type { AccountSigner, KeyObserver, WalletStatus } from "./accounts.ts";
+import {
+  AccountLockedError,
+  LockedMeanwhileError,
+  UnknownAccountError,
+  UnknownWalletError,
+  UnlockDurationError,
+  WalletRequestError,
+  WrongPassphraseError,
+} from "./errors.ts";
+import type { HdWallets } from "./hd/hd-wallets.ts";
+import type { KeyStore, StoredKey } from "./keystore.ts";
+import type { PassphraseTries } from "./passphrases.ts";
+import type { UnlockedKeys } from "./unlocked-keys.ts";
+
+type AccountManagerModules = {
+  readonly keyStore: KeyStore;
+  readonly hdWallets: HdWallets;
+  readonly unlocked: UnlockedKeys;
+  readonly tries: PassphraseTries;
+  readonly observer: Pick<KeyObserver, "wrongSecret">;
+  /** Keys everybody knows, those of a dev chain: unlocked from the start, and any passphrase opens them. */
+  readonly publicKeys: ReadonlyMap<Address, Uint8Array>;
+  /** @throws UnlockForbiddenError while strangers could use an unlocked account */
+  readonly assertUnlockAllowed: () => void;
+  /** Monotonic milliseconds. */
+  readonly now?: () => number;
+};
+
+/** geth reads its folder again no sooner than this. */
+const LISTING_MS = 2000;
+
+/** geth counts nanoseconds in 63 bits. */
+const UNLOCK_SECONDS_MAX = 9_223_372_036;
+
+/** Every account of the node: which there are, which are unlocked, and what signs with them. */
+export class AccountManager implements AccountSigner {
+  readonly #modules: AccountManagerModules;
+  readonly #publicKeys: ReadonlyMap<Address, Uint8Array>;
+  readonly #now: () => number;
+  #listing: { readonly at: number; readonly keys: Promise<readonly StoredKey[]> } | undefined;
+
+  constructor(modules: AccountManagerModules) {
+    this.#modules = modules;
+    this.#now = modules.now ?? (() => performance.now());
+    const { publicKeys, unlocked } = modules;
+    this.#publicKeys = publicKeys;
+    for (const [address, key] of this.#publicKeys) unlocked.hold(address, key.slice(), undefined);
+  }
+
+  /** Public accounts first, then those of HD wallets, then the key store's in the order of their files. */
+  async accounts(): Promise<readonly Address[]> {
+    const stored = await this.#stored();
+    return [
+      ...new Set([
+        ...this.#publicKeys.keys(),
+        ...this.#modules.hdWallets.accounts().map(({ address }) => address),
+        ...stored.map(({ address }) => address),
+      ]),
+    ];
+  }
+
+  assertKnown(address: Address): void | Promise<void> {
+    if (this.#modules.unlocked.get(address) || this.#publicKeys.has(address)) return undefined;
+    return this.accounts().then((accounts) => {
+      if (!accounts.includes(address)) throw new UnknownAccountError(address);
+    });
+  }
+
+  sign(address: Address, digest: Uint8Array): Signature | Promise<Signature> {
+    const { unlocked, hdWallets } = this.#modules;
+    const key = unlocked.get(address);
+    if (key !== undefined) return sign(digest, key);
+    const signature = hdWallets.sign(address, digest);
+    if (signature !== undefined) return signature;
+    return this.#reject(address);
+  }
+
+  /**
+   * Signs with a key opened for this once; the account is as locked afterwards as before.
+   * @throws UnknownKeyError, AmbiguousKeyError, WrongPassphraseError, TooManyTriesError, KeyDerivationBusyError
+   */
+  async signWithPassphrase(address: Address, passphrase: string, digest: Uint8Array): Promise<Signature> {
+    const key = await this.#open(address, passphrase);
+    try {
+      return sign(digest, key);
+    } finally {
+      key.fill(0);
+    }
+  }
+
+  /**
+   * Keeps the account's key in memory for `seconds`, 0: until the node exits.
+   * @throws UnlockForbiddenError, UnlockDurationError, LockedMeanwhileError, and what signWithPassphrase throws
+   */
+  async unlock(address: Address, passphrase: string, seconds: number): Promise<void> {
+    if (seconds > UNLOCK_SECONDS_MAX) throw new UnlockDurationError();
+    const { unlocked, assertUnlockAllowed } = this.#modules;
+    assertUnlockAllowed();
+    const begun = unlocked.beginUnlock(address);
+    const key = await this.#open(address, passphrase);
+    // A listener may have been opened while the passphrase was tried.
+    try {
+      assertUnlockAllowed();
+    } catch (error) {
+      key.fill(0);
+      throw error;
+    }
+    const durationMs = seconds === 0 ? undefined : seconds * 1000;
+    if (!unlocked.hold(address, key, durationMs, begun)) throw new LockedMeanwhileError(address);
+  }
+
+  /** Forgets the key; an HD account's whole wallet is closed. An account that is locked or unknown stays so. */
+  lock(address: Address): void {
+    this.#modules.unlocked.lock(address);
+    this.#modules.hdWallets.closeWalletOf(address);
+  }
+
+  /** Accounts of the key store and of wallets whose keys are in memory; public ones do not count. */
+  unlockedAccounts(): Address[] {
+    const { unlocked, hdWallets } = this.#modules;
+    return [...unlocked.addresses(), ...hdWallets.onlineAccounts()].filter((address) => !this.#publicKeys.has(address));
+  }
+
+  /** Makes a key and its file; the address. */
+  async create(passphrase: string): Promise<Address> {
+    return this.#add(() => this.#modules.keyStore.create(passphrase));
+  }
+
+  /**
+   * Writes a file for `privateKey`; the address.
+   * @throws InvalidPrivateKeyError, KeyExistsError, KeyDerivationBusyError
+   */
+  async importKey(privateKey: Uint8Array, passphrase: string): Promise<Address> {
+    return this.#add(() => this.#modules.keyStore.importKey(privateKey, passphrase));
+  }
+
+  /** Every wallet in ascending order of URL; each key file is one. */
+  async wallets(): Promise<WalletStatus[]> {
+    const { keyStore, hdWallets, unlocked } = this.#modules;
+    const statusOf = (address: Address) => (unlocked.get(address) ? "Unlocked" : "Locked");
+    const open = [...this.#publicKeys.keys()].map((address, index) => {
+      const url = `dev://${index}`;
+      return { url, status: statusOf(address), accounts: [{ address, url }] };
+    });
+    const files = (await keyStore.list()).map(({ address, path }) => {
+      const url = `keystore://${path}`;
+      return { url, status: statusOf(address), accounts: [{ address, url }] };
+    });
+    return [...open, ...hdWallets.list(), ...files];
+  }
+
+  /**
+   * The HD wallets, for a request that only they can fulfil.
+   * @throws UnknownWalletError, WalletRequestError with `otherwise` when `url` is a key file
+   */
+  async hdWalletsFor(url: string, otherwise: string | undefined): Promise<HdWallets | undefined> {
+    const scheme = /^([a-z]+):\/\/./.exec(url)?.[1];
+    if (scheme === undefined) throw new WalletRequestError("protocol scheme missing");
+    const { hdWallets } = this.#modules;
+    if (scheme === "hd" || scheme === "keycard") return hdWallets;
+    if (!(await this.wallets()).some((wallet) => wallet.url === url)) {
+      throw new UnknownWalletError(url);
+    }
+    if (otherwise !== undefined) throw new WalletRequestError(otherwise);
+    return undefined;
+  }
+
+  /** Forgets every key. */
+  close(): void {
+    this.#modules.unlocked.lockAll();
+    this.#modules.hdWallets.close();
+  }
+
+  /**
+   * The key store's accounts, as they were at most two seconds ago: a listing looks at every file, and anybody may ask for one.
+   * Keys added by this object are in it at once.
+   */
+  #stored(): Promise<readonly StoredKey[]> {
+    const at = this.#now();
+    if (this.#listing === undefined || at - this.#listing.at >= LISTING_MS) {
+      const keys = this.#modules.keyStore.list();
+      this.#listing = { at, keys };
+      // A folder that could not be read may be readable the next time.
+      keys.catch(() => this.#forgetListing());
+    }
+    return this.#listing.keys;
+  }
+
+  #forgetListing(): void {
+    this.#listing = undefined;
+  }
+
+  async #add(make: () => Promise<StoredKey>): Promise<Address> {
+    const { address } = await make();
+    this.#forgetListing();
+    return address;
+  }
+
+  async #open(address: Address, passphrase: string): Promise<Uint8Array> {
+    const publicKey = this.#publicKeys.get(address);
+    if (publicKey !== undefined) return publicKey.slice();
+    const { keyStore, hdWallets, tries, observer } = this.#modules;
+    const url = hdWallets.walletOf(address);
+    // A wallet counts its wrong PINs itself, and blocks for good.
+    if (url !== undefined) return hdWallets.privateKey(address, passphrase);
+    return tries.run(
+      address,
+      () => keyStore.privateKey(address, passphrase),
+      (error) => {
+        const isWrong = error instanceof WrongPassphraseError;
+        if (isWrong) observer.wrongSecret();
+        return isWrong;
+      },
+    );
+  }
+
+  async #reject(address: Address): Promise<never> {
+    await this.assertKnown(address);
+    throw new AccountLockedError(address);
+  }
+}

@@ -1,0 +1,131 @@
+import { forkId } from "../../base/params/fork-id.ts";
+import { declareGauges, type Metrics } from "../../base/telemetry/metrics.ts";
+import type { CacheSizes } from "../../chain/store/cache-sizes.ts";
+import type { JournaledPool } from "../../consensus/mempool/journaled-pool.ts";
+import type { ChainParts, PoolParts, ProductionParts } from "../adapters/parts.ts";
+
+/** What is counted of a chain. */
+type MeasuredChain = Pick<ChainParts, "chain" | "store"> & {
+  readonly opened: {
+    /** Its time is in Unix seconds. */
+    readonly genesis: { readonly timestamp: number };
+    /** Memory that each cache takes now. */
+    readonly cacheBytes: () => CacheSizes;
+    readonly fork: { readonly cacheBytes: () => number; readonly uncached: () => number } | undefined;
+  };
+  readonly production: Pick<ProductionParts, "badBlocks"> & {
+    /** Why no blocks are made at present; undefined while they are. */
+    stalled(): unknown;
+  };
+  readonly pool: Pick<PoolParts, "mempool"> & {
+    readonly journaled: JournaledPool | undefined;
+    readonly blobWorkers: {
+      wrongProofs(): number;
+      waiting(): { readonly verifications: number; readonly proofs: number };
+    };
+    readonly authorityRecovery: { readonly waiting: number };
+  };
+};
+
+/** A block, and a time, after every fork. */
+const ALL = Number.MAX_SAFE_INTEGER;
+
+/** Declares the gauges and counters of a chain, its pool and its caches. */
+export function declareChainMetrics(metrics: Metrics, measured: MeasuredChain): void {
+  const { chain, store, production, pool } = measured;
+  const { cacheBytes, fork, genesis } = measured.opened;
+  declareGauges(metrics, {
+    head_number: ["Number of the newest block.", () => chain.head().block.header.number],
+    head_timestamp_seconds: ["Time of the newest block.", () => chain.head().block.header.timestamp],
+    fork_schedule_hash: [
+      "EIP-2124 hash over the genesis block and all forks of the schedule, as a number: equal on nodes of equal rules.",
+      () => Number(forkId(chain.config, chain.genesisHash, genesis.timestamp, ALL, ALL).hash),
+    ],
+    oldest_block: ["Number of the oldest block that is served.", () => chain.oldest().block],
+    oldest_state: ["Number of the oldest block whose state is served.", () => chain.oldest().state],
+    oldest_proof: ["Number of the oldest block whose proofs are served.", () => chain.oldest().proof],
+    blocks_stalled: [
+      "1 while blocks cannot be stored, for want of space say.",
+      () => (production.stalled() === undefined ? 0 : 1),
+    ],
+    resident_memory_bytes: ["Memory of the process.", () => process.memoryUsage.rss()],
+    bad_blocks: ["Rejected blocks that are stored for debug_getBadBlocks.", () => production.badBlocks.size],
+    cache_trie_bytes: ["Memory of cached trie nodes.", () => cacheBytes().trieNodes],
+    cache_state_bytes: ["Memory of cached accounts and slots of the newest state.", () => cacheBytes().headState],
+    cache_old_states_bytes: ["Memory of cached accounts and slots of older states.", () => cacheBytes().historicStates],
+    cache_blocks_bytes: ["Memory of decoded blocks.", () => cacheBytes().blocks],
+    cache_codes_bytes: ["Memory of codes read last.", () => cacheBytes().codes],
+    cache_log_texts_bytes: ["Memory of JSON of logs.", () => cacheBytes().logTexts],
+  });
+  if (fork) {
+    declareGauges(metrics, {
+      fork_cache_bytes: ["Memory of what was read of the forked chain.", fork.cacheBytes],
+      fork_cache_rejected: ["Results of the forked chain that found no place in it.", fork.uncached],
+    });
+  }
+  if (store.addressIndex.isOn) {
+    declareGauges(metrics, {
+      address_index_blocks: ["Blocks that are in the index of addresses.", () => store.addressIndex.indexedBlocks],
+    });
+  }
+  const blocks = metrics.counter({ name: "blocks_total", help: "Blocks committed." });
+  const transactions = metrics.counter({
+    name: "transactions_total",
+    help: "Transactions in committed blocks.",
+  });
+  const gas = metrics.counter({ name: "gas_used_total", help: "Gas used in committed blocks." });
+  chain.subscribe(({ executed: { block } }) => {
+    blocks.add();
+    transactions.add(block.transactions.length);
+    gas.add(Number(block.header.gasUsed));
+  });
+  declarePoolMetrics(metrics, pool);
+}
+
+function declarePoolMetrics(metrics: Metrics, pool: MeasuredChain["pool"]): void {
+  const { mempool, journaled, blobWorkers, authorityRecovery } = pool;
+  declareGauges(metrics, {
+    mempool_pending: ["Executable transactions waiting.", () => mempool.counts().pending],
+    mempool_queued: ["Transactions after a nonce gap.", () => mempool.counts().queued],
+    mempool_bytes: ["Memory of all pooled transactions.", () => mempool.bytes().all],
+    mempool_queued_bytes: ["Part of it after a nonce gap.", () => mempool.bytes().queued],
+    mempool_blob_bytes: ["Part of it with blobs.", () => mempool.bytes().blobs],
+    mempool_blob_verifications: [
+      "Blob transactions being verified or waiting for it.",
+      () => blobWorkers.waiting().verifications,
+    ],
+    mempool_wrong_blob_proofs: [
+      "Sidecars of callers and peers whose proofs did not hold, since the start.",
+      () => blobWorkers.wrongProofs(),
+    ],
+    mempool_authority_recoveries: [
+      "Set code transactions whose signers are being recovered or wait for it.",
+      () => authorityRecovery.waiting,
+    ],
+    mempool_blob_proofs: ["Requests for proofs of blobs, running or waiting.", () => blobWorkers.waiting().proofs],
+  });
+  const removed = metrics.counter({
+    name: "txpool_removed_total",
+    help: "Transactions that left the pool, by reason.",
+    labels: ["reason"],
+  });
+  mempool.onRemoved((_, reason) => removed.add(1, { reason }));
+  if (journaled === undefined) return;
+  const { restored, rejected, undecodable, lostBytes } = journaled.restoreResult;
+  declareGauges(metrics, {
+    mempool_journal_bytes: ["Size of the journal of waiting transactions.", () => journaled.journalBytes()],
+    mempool_journal_write_failures: [
+      "Writes to the journal that failed since the start.",
+      () => journaled.writeFailures(),
+    ],
+    mempool_restored: ["Transactions restored at the start.", () => restored],
+    mempool_journal_undecodable: ["Journal records that held no transaction.", () => undecodable],
+    mempool_journal_lost_bytes: ["Bytes of the journal that held no record.", () => lostBytes],
+  });
+  const rejections = metrics.counter({
+    name: "mempool_restore_rejected_total",
+    help: "Journaled transactions that the pool rejected at the start, by code.",
+    labels: ["code"],
+  });
+  for (const [code, count] of rejected) rejections.add(count, { code });
+}

@@ -1,0 +1,69 @@
+import { statfsSync } from "node:fs";
+import { lstat, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Metrics } from "../../base/telemetry/metrics.ts";
+import type { Timer, Timers } from "../../base/telemetry/timers.ts";
+
+/** Sizes change by blocks; a store of CometBFT has thousands of files. */
+const INTERVAL_MS = 60_000;
+
+/** Below the home, by part. */
+const PARTS = {
+  log: "data/log",
+  index: "data/index",
+  pool: "data/pool",
+  snapshots: "data/snapshots",
+  cache: "cache",
+  "CometBFT blocks": "cometbft/data/blockstore.db",
+  "CometBFT state": "cometbft/data/state.db",
+  "CometBFT journal": "cometbft/data/cs.wal",
+} as const;
+
+type DiskUsageModules = { readonly metrics: Pick<Metrics, "gauge">; readonly timers: Pick<Timers, "soon" | "every"> };
+
+/** Measures once a minute what the parts of a home take on disk, and what is left. */
+export class DiskUsage {
+  readonly #timer: Timer;
+
+  /** @param home a folder that exists */
+  constructor(home: string, { metrics, timers }: DiskUsageModules) {
+    const used = metrics.gauge({
+      name: "disk_bytes",
+      help: "What the home takes on disk, by part.",
+      labels: ["part"],
+    });
+    const free = metrics.gauge({ name: "disk_free_bytes", help: "What is free where the home is." });
+    const measure = async () => {
+      for (const [part, bytes] of Object.entries(await diskUsageOf(home))) used.set(bytes, { part });
+      const { bavail, bsize } = statfsSync(home);
+      free.set(bavail * bsize);
+    };
+    timers.soon("disk usage", measure);
+    this.#timer = timers.every(INTERVAL_MS, "disk usage", measure);
+  }
+
+  close(): void {
+    this.#timer.cancel();
+  }
+}
+
+/** Bytes on disk of each part of a home. */
+export async function diskUsageOf(home: string): Promise<Readonly<Record<keyof typeof PARTS, number>>> {
+  const sizes: [string, number][] = [];
+  for (const [part, path] of Object.entries(PARTS)) sizes.push([part, await sizeOf(join(home, path))]);
+  return Object.fromEntries(sizes) as Record<keyof typeof PARTS, number>;
+}
+
+/** Bytes on disk of a file, or of all below a folder; what is removed meanwhile has none. */
+async function sizeOf(path: string): Promise<number> {
+  try {
+    const found = await lstat(path);
+    if (!found.isDirectory()) return found.blocks * 512;
+    let sum = 0;
+    for (const name of await readdir(path)) sum += await sizeOf(join(path, name));
+    return sum;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return 0;
+    throw error;
+  }
+}

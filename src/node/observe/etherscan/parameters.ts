@@ -1,0 +1,133 @@
+import type { Address } from "../../../base/primitives/address.ts";
+import type { Hex } from "../../../base/primitives/hex.ts";
+import { isJsonObject } from "../../../base/primitives/shape.ts";
+import type { SolcInput } from "../../../dev/artifacts/parse-artifact.ts";
+import type { VerificationRequest } from "../../../rpc/ports/contracts.ts";
+import { scanJson } from "../../../rpc/transport/dispatch/json-scan.ts";
+import { SERVER_LIMITS } from "../../../rpc/transport/limits.ts";
+
+/** What a request of Etherscan's API may have: it comes from whoever reaches the port. */
+export const ETHERSCAN_API_LIMITS = {
+  /** Of a body: the largest sources that are stored, percent-encoded. */
+  bodyBytesMax: 12 * 2 ** 20,
+  /** Parameters; a verification has 15. */
+  parametersMax: 40,
+  /** Requests that are read or answered at once; each may hold a whole body. */
+  requestsMax: 8,
+  /** Time to receive a body. */
+  bodyMs: 30_000,
+  /** Contracts of one `getcontractcreation`, as at Etherscan. */
+  creationsMax: 5,
+  /** Transactions up to the end of a page of `txlist`: each is read. */
+  transactionsMax: 1000,
+  /** Of an answer of `txlist`, whose rows have the calldata: as of a batch. */
+  answerBytesMax: 25_000_000,
+} as const;
+
+/** The request is not what the action wants: its text is the answer's result. */
+export class ApiParameterError extends Error {}
+
+/** Parameters of a request: those of its query, then those of its form. */
+export class Parameters {
+  readonly #values = new Map<string, string>();
+
+  /** @throws ApiParameterError for too many, and for one that is there twice with two values */
+  constructor(...texts: readonly string[]) {
+    const { parametersMax } = ETHERSCAN_API_LIMITS;
+    for (const text of texts) {
+      // Before they are parsed: millions of the same one would be a gigabyte.
+      if (text.split("&", parametersMax + 1).length > parametersMax) throw new ApiParameterError("too many parameters");
+      for (const [name, value] of new URLSearchParams(text)) {
+        const key = name.toLowerCase();
+        const known = this.#values.get(key);
+        if (known !== undefined && known !== value) throw new ApiParameterError(`two values of ${key.slice(0, 64)}`);
+        this.#values.set(key, value);
+      }
+    }
+  }
+
+  /** undefined where it is missing or empty */
+  find(name: string): string | undefined {
+    return this.#values.get(name.toLowerCase()) || undefined;
+  }
+
+  /** @throws ApiParameterError where it is missing */
+  text(name: string): string {
+    const value = this.find(name);
+    if (value === undefined) throw new ApiParameterError(`Missing parameter ${name}`);
+    return value;
+  }
+
+  address(name: string): Address {
+    return addressOf(this.text(name));
+  }
+
+  /** A whole number from 0 to `max`; more counts as `max`. */
+  integer(name: string, fallback: number, max: number): number {
+    const value = this.find(name);
+    if (value === undefined) return fallback;
+    if (!/^\d{1,20}$/.test(value)) throw new ApiParameterError(`Invalid ${name}: a number is wanted`);
+    return Math.min(max, Number(value));
+  }
+}
+
+/** @throws ApiParameterError */
+export function addressOf(text: string): Address {
+  if (!/^0x[0-9a-f]{40}$/i.test(text)) throw new ApiParameterError("Invalid Address format");
+  return text.toLowerCase() as Address;
+}
+
+/** `verifysourcecode`. The misspelt name is Etherscan's. @throws ApiParameterError */
+export function verificationOf(parameters: Parameters): VerificationRequest {
+  const format = parameters.find("codeformat") ?? "solidity-single-file";
+  const contract = parameters.text("contractname");
+  const input = format === "solidity-single-file" ? singleFile(parameters) : standardJson(parameters, format);
+  const argumentsText = parameters.find("constructorArguements") ?? parameters.find("constructorArguments");
+  return {
+    address: parameters.address("contractaddress"),
+    input,
+    contract,
+    compilerVersion: parameters.text("compilerversion"),
+    constructorArguments: argumentsText === undefined ? undefined : dataOf(argumentsText),
+  };
+}
+
+function standardJson(parameters: Parameters, format: string): SolcInput {
+  if (format !== "solidity-standard-json-input") {
+    throw new ApiParameterError(`codeformat ${format.slice(0, 64)} is not supported: solidity-standard-json-input is`);
+  }
+  const text = parameters.text("sourceCode");
+  try {
+    scanJson(Buffer.from(text), SERVER_LIMITS);
+    const value: unknown = JSON.parse(text);
+    if (isJsonObject(value)) return value as SolcInput;
+  } catch {
+    // Not JSON, or deeper than any input of a compiler.
+  }
+  throw new ApiParameterError("sourceCode is no standard JSON input");
+}
+
+/** Of a flattened source: what Etherscan takes for the settings that are not in its parameters. */
+function singleFile(parameters: Parameters): SolcInput {
+  const name = parameters.text("contractname").split(":").at(-1)!;
+  const evmVersion = parameters.find("evmversion");
+  const runs = parameters.integer("runs", 200, Number.MAX_SAFE_INTEGER);
+  const optimizer = { enabled: parameters.find("optimizationUsed") === "1", runs };
+  const hasVersion = evmVersion !== undefined && evmVersion.toLowerCase() !== "default";
+  return {
+    language: "Solidity",
+    sources: { [fileOf(parameters, name)]: { content: parameters.text("sourceCode") } },
+    settings: { optimizer, ...(hasVersion && { evmVersion }) },
+  };
+}
+
+function fileOf(parameters: Parameters, name: string): string {
+  const contract = parameters.text("contractname");
+  return contract.includes(":") ? contract.slice(0, contract.lastIndexOf(":")) : `${name}.sol`;
+}
+
+function dataOf(text: string): Hex {
+  const digits = text.replace(/^0x/i, "").toLowerCase();
+  if (!/^(?:[0-9a-f]{2})*$/.test(digits)) throw new ApiParameterError("constructorArguments are not hex");
+  return `0x${digits}`;
+}

@@ -1,0 +1,85 @@
+import type { Logger } from "../../base/telemetry/logger.ts";
+import type { Timers } from "../../base/telemetry/timers.ts";
+import type { Chain } from "../../chain/chain.ts";
+import type { BlockCommitted } from "../../chain/reader.ts";
+import type { DevChain } from "../../dev/dev-chain.ts";
+import { ConsoleWatch } from "./console-watch.ts";
+import type { TransactionDetails, TransactionTracer } from "./transaction-tracer.ts";
+
+/** Failed transactions of a block whose reason is looked for: each is executed again after all before it in the block. */
+const REASONS_MAX = 5;
+/** A transaction further back in its block is not executed again. */
+const DETAILED_INDEX_MAX = 100;
+
+/** Logs a line for each transaction of each block of a dev chain, with the reason of those that failed, and lines for what they print and call. */
+export function logTransactions(
+  { chain, devChain }: { readonly chain: Chain; readonly devChain: DevChain | undefined },
+  {
+    log,
+    timers,
+    tracer,
+    hasArtifacts,
+  }: {
+    readonly log: Logger;
+    readonly timers: Pick<Timers, "soon">;
+    readonly tracer: TransactionTracer;
+    /** Calls are worth a line each. */
+    readonly hasArtifacts: boolean;
+  },
+): void {
+  const watch = new ConsoleWatch();
+  const logLines = async (event: BlockCommitted) => {
+    const { block, senders, receipts } = event.executed;
+    const { number } = block.header;
+    const isPrinting = watch.mayPrint(event, chain.stateAt(number));
+    let reasons = 0;
+    for (const [index, tx] of block.transactions.entries()) {
+      const receipt = receipts[index]!;
+      const isFailed = receipt.status === 0;
+      const isDetailed = isPrinting || hasArtifacts || (isFailed && reasons++ < REASONS_MAX);
+      const details =
+        isDetailed && index < DETAILED_INDEX_MAX
+          ? await detailsOf(tracer.details(tx.hash, { number, isFailed }))
+          : undefined;
+      log.info("transaction", {
+        hash: tx.hash,
+        from: senders[index],
+        ...(tx.to === null ? { created: receipt.contractAddress } : { to: tx.to }),
+        gasUsed: receipt.gasUsed,
+        status: isFailed ? "failed" : "success",
+        ...(isFailed && details && { reason: details.reason }),
+      });
+      if (details === undefined) continue;
+      if (details.fault !== undefined && !isFailed) {
+        log.warn("calls of a transaction cannot be shown", { hash: tx.hash, reason: details.fault });
+      }
+      for (const text of details.printed) log.info("console.log", { text, hash: tx.hash });
+      if (!hasArtifacts) continue;
+      const { calls, revertedAt } = details;
+      for (const text of calls) log.info("call", { text, hash: tx.hash });
+      if (revertedAt !== undefined) log.info("call", { text: `reverted at ${revertedAt}`, hash: tx.hash });
+    }
+  };
+  chain.subscribe((event) => {
+    // After the callers that wait for the block: the line may need an execution.
+    if (!log.enabled("info") || devChain?.settings.logging === false) return;
+    timers.soon("transaction log", () => logLines(event));
+  });
+}
+
+/** The block is there whatever becomes of its lines in the log. */
+export function detailsOf(found: Promise<TransactionDetails>): Promise<TransactionDetails> {
+  return found.catch((error: unknown) => {
+    const fault = error instanceof Error ? error.message : String(error);
+    return { reason: `unknown (${fault})`, revertedAt: undefined, calls: [], printed: [], fault };
+  });
+}
+
+/** One line a block. */
+export function logBlocks(chain: Chain, log: Logger): void {
+  chain.subscribe(({ executed: { block } }) => {
+    const { number, gasUsed } = block.header;
+    const { hash, transactions } = block;
+    log.info("block committed", { number, hash, transactions: transactions.length, gasUsed });
+  });
+}

@@ -1,0 +1,247 @@
+import { InvariantError } from "../../base/errors.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
+import type { Timers } from "../../base/telemetry/timers.ts";
+import { SharedSlices } from "../../base/threads/shared-slices.ts";
+import type { ExecutedBlock } from "../../base/types/block.ts";
+import { FollowedConfig } from "../../chain/agreement/agreed-config.ts";
+import { createChainStateTrie } from "../../chain/chain-state-trie.ts";
+import { FeeHistories } from "../../chain/fees/fee-history.ts";
+import { GasPriceOracle } from "../../chain/fees/gas-price-oracle.ts";
+import { LogFilter } from "../../chain/logs/log-filter.ts";
+import type { ChainReader } from "../../chain/reader.ts";
+import { createChainReader, knownBlock } from "../../chain/reader.ts";
+import { followerCacheSizes } from "../../chain/store/cache-sizes.ts";
+import { pauseThread, StoreFollower } from "../../chain/store/follow/store-follower.ts";
+import { isIndexDamage } from "../../chain/store-errors.ts";
+import type { ExecutionModules } from "../../evm/execution/block/block-execution.ts";
+import { createEvm } from "../../evm/machine/engine.ts";
+import type { ContractCompiler } from "../../evm/machine/modules/compiled-tier.ts";
+import { createStateTrie } from "../../evm/state/state-trie.ts";
+import { LogTextCache } from "../../rpc/methods/json/log-text-cache.ts";
+import type { ChainListener, ChainView } from "../../rpc/ports/chain-view.ts";
+import { type Followed, followedPort } from "../../rpc/ports/declarations.ts";
+import { ChainUnreachableError } from "../../rpc/transport/errors.ts";
+import { createStoredReads } from "../adapters/chain-view.ts";
+import { findLogs } from "../adapters/log-search.ts";
+import { hotTier } from "../compiled-contracts/compiled-modules.ts";
+import type { Limits } from "../config/config.ts";
+import type { RpcProcessData } from "./protocol.ts";
+
+/** What follows it is a microtask. */
+const NOW = Promise.resolve();
+/** As many trie nodes as a proof of a thousand slots reads. */
+const TRIE_OPTIONS = { cacheBytes: 4 << 20 };
+
+/**
+ * The chain of a store that another process writes. Every read sees all blocks that were committed before it began, so no two
+ * connections, on whichever process, see the chain go back; a read that a rollback overtook runs again.
+ */
+export class FollowedChain {
+  readonly reader: ChainReader;
+  readonly execution: ExecutionModules;
+  readonly suggestTip: () => bigint;
+  readonly #store: StoreFollower;
+  readonly #agreed: FollowedConfig;
+  readonly #logTexts: LogTextCache;
+  readonly #listeners = new Set<ChainListener>();
+  /** Blocks that were gone before their event arrived: their removal is no event either. */
+  readonly #skipped = new Set<Hash>();
+  /** Blocks that were emitted before the message that they became the head. */
+  readonly #early = new Set<Hash>();
+  /** Number of the last block emitted, and the rollbacks that were emitted. */
+  #emitted: number;
+  #emittedEpoch: number;
+  readonly #onListenerError: (error: unknown) => void;
+  readonly #timers: Pick<Timers, "now" | "deferred">;
+  /** The store was caught up with in the run of code under way, which a microtask ends. */
+  #isCurrent = false;
+  readonly #endRun = () => {
+    this.#isCurrent = false;
+  };
+
+  constructor(
+    { store, chainConfig, chainPid, genesisHash, config }: RpcProcessData,
+    onListenerError: (error: unknown) => void,
+    compiler: ContractCompiler | undefined,
+    timers: Pick<Timers, "now" | "deferred">,
+  ) {
+    this.#onListenerError = onListenerError;
+    this.#timers = timers;
+    const caches = followerCacheSizes(config.cache.bytes);
+    this.#logTexts = new LogTextCache(caches.logTexts);
+    this.#store = new StoreFollower({
+      ...store,
+      caches,
+      createTrie: (nodes) => createStateTrie(nodes, TRIE_OPTIONS),
+      pause() {
+        // Blocked, this process would not notice that the channel to the chain's process is closed.
+        if (process.ppid !== chainPid) throw new ChainUnreachableError();
+        pauseThread();
+      },
+    });
+    this.#emitted = this.#store.head();
+    this.#emittedEpoch = this.#store.epoch;
+    this.#agreed = new FollowedConfig(chainConfig);
+    const { config: rules } = this.#agreed;
+    const stateTrie = createChainStateTrie(this.#store, TRIE_OPTIONS);
+    this.reader = {
+      ...createChainReader({
+        config: rules,
+        genesisHash,
+        stateTrie,
+        store: this.#store,
+        head: () => knownBlock(this.#store, this.#store.head()),
+      }),
+      pending() {
+        throw new InvariantError("the pending block is in the chain's process");
+      },
+    };
+    this.execution = {
+      config: rules,
+      stateTrie,
+      evm: createEvm(compiler ? hotTier(compiler) : {}),
+    };
+    const { minimumGasPriceWei } = config.mempool;
+    const startPrice = minimumGasPriceWei > 0n ? { startPrice: minimumGasPriceWei } : {};
+    const oracle = new GasPriceOracle(startPrice, this.reader);
+    this.suggestTip = () => oracle.suggestTip();
+    this.#agreed.follow(this.#store);
+  }
+
+  /** For the trie nodes of its states. */
+  get followed(): Pick<StoreFollower, "trieNodes" | "trieNodesAt" | "numberOfState"> {
+    return this.#store;
+  }
+
+  /** Of the store as it is now, which begins others with each rollback. */
+  newestEpoch(): number {
+    this.#catchUp();
+    return this.#store.epoch;
+  }
+
+  /**
+   * The result of `read` on the chain as it is now: as it is when the first read begins in a run of code without a pause. All bytes that
+   * this run serves had arrived by then, so no client knows of anything newer.
+   */
+  read<T>(read: () => T): T {
+    if (!this.#isCurrent) this.#catchUpForThisRun();
+    for (;;) {
+      try {
+        const result = read();
+        if (!this.#store.isStale()) return result;
+      } catch (error) {
+        if (!this.#store.isStale()) throw error;
+      }
+      this.#catchUp();
+    }
+  }
+
+  #catchUp(): void {
+    for (;;) {
+      this.#store.catchUp();
+      try {
+        this.#agreed.follow(this.#store);
+        if (!this.#store.isStale()) return;
+      } catch (error) {
+        if (!this.#store.isStale()) throw error;
+      }
+    }
+  }
+
+  /** Batches read a hundred times in one run. */
+  #catchUpForThisRun(): void {
+    this.#catchUp();
+    this.#isCurrent = true;
+    void NOW.then(this.#endRun);
+  }
+
+  /** The whole port. @param remote answers in the chain's process what only it knows */
+  view(remote: ChainView, { feeHistoryBlocksMax }: Limits["calls"]): ChainView {
+    const slices = new SharedSlices(this.#timers);
+    const fees = new FeeHistories(this.reader, slices);
+    const { logs } = this.#store;
+    const here: Followed<"chain"> = {
+      ...createStoredReads(this.reader, slices),
+      logs: ({ query: { terms, from, to }, limits, cancel }) => {
+        const range = { from, to: Math.min(to, this.#store.head()) };
+        const filter = new LogFilter(terms);
+        return findLogs(logs, filter, range, limits, slices, cancel, this.#logTexts);
+      },
+      suggestTip: () => this.suggestTip(),
+      feeHistory: ({ blockCount, at: newest, percentiles }) =>
+        fees.history({ blockCount: Math.min(blockCount, feeHistoryBlocksMax), newest, percentiles }),
+    };
+    return {
+      ...followedPort("chain", here, remote, { read: (run) => this.read(run), isDamage: isIndexDamage }),
+      subscribe: (listener) => this.#subscribe(listener, remote),
+    };
+  }
+
+  /** Emits the block, which became the head of the chain's process. */
+  emitHead(number: number, hash: Hash): void {
+    if (this.#early.delete(hash)) return;
+    const executed = this.read(() => (this.reader.blockHash(number) === hash ? this.reader.block(number) : undefined));
+    this.#emitted = number;
+    if (executed === undefined) this.#skipped.add(hash);
+    else this.#emitBlock(executed);
+  }
+
+  emitRemoved(removed: readonly ExecutedBlock[], epoch: number): void {
+    this.#emittedEpoch = epoch;
+    this.#emitted = (removed[0]?.block.header.number ?? this.#emitted + 1) - 1;
+    for (const { block } of removed) this.#early.delete(block.hash);
+    const known = removed.filter(({ block }) => !this.#skipped.delete(block.hash));
+    if (known.length > 0) this.#emit((listener) => listener.onRemoved?.(known));
+  }
+
+  /** Emits the blocks that are committed and whose messages are on their way. After a rollback nothing, until its message is there. */
+  emitCommitted(): void {
+    const blocks = this.read(() => {
+      if (this.#store.epoch !== this.#emittedEpoch) return [];
+      const found: ExecutedBlock[] = [];
+      for (let number = this.#emitted + 1; number <= this.#store.head(); number++) {
+        found.push(knownBlock(this.#store, number));
+      }
+      return found;
+    });
+    for (const executed of blocks) {
+      this.#emitted = executed.block.header.number;
+      this.#early.add(executed.block.hash);
+      this.#emitBlock(executed);
+    }
+  }
+
+  /** A process that gets no connection would hold removed files until it ends. */
+  releaseRemoved(): void {
+    this.#store.releaseRemoved();
+  }
+
+  close(): void {
+    this.#store.close();
+  }
+
+  /** Pending transactions are asked for one by one listener: each costs a message. */
+  #subscribe(listener: ChainListener, remote: ChainView): () => void {
+    this.#listeners.add(listener);
+    const { onPending } = listener;
+    const stopPending = onPending ? remote.subscribe({ onPending }) : () => {};
+    return () => {
+      this.#listeners.delete(listener);
+      stopPending();
+    };
+  }
+
+  #emitBlock(executed: ExecutedBlock): void {
+    this.#emit((listener) => listener.onBlock?.(executed));
+  }
+
+  #emit(send: (listener: ChainListener) => void): void {
+    for (const listener of [...this.#listeners]) {
+      try {
+        send(listener);
+      } catch (error) {
+        this.#onListenerError(error);
+      }
+    }
+  }
+}

@@ -1,0 +1,307 @@
+import type { ChildProcess } from "node:child_process";
+import { existsSync, rmSync } from "node:fs";
+import type { Socket } from "node:net";
+import type { Address } from "../../base/primitives/address.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
+import type { Logger } from "../../base/telemetry/logger.ts";
+import type { Timer, Timers } from "../../base/telemetry/timers.ts";
+import { Channel, type ChannelMessage } from "../../base/threads/channel.ts";
+import { andThen, type MaybePromise } from "../../base/threads/maybe-promise.ts";
+import { Outbox } from "../../base/threads/message-lists.ts";
+import { errorFromData } from "../../base/threads/plain-data.ts";
+import { startProcess } from "../../base/threads/start-thread.ts";
+import { pauseThread } from "../../chain/store/follow/store-follower.ts";
+import type { RpcPorts } from "../../rpc/methods/rpc-ports.ts";
+import { PortServer } from "../../rpc/ports/port-channel.ts";
+import { ChainUnreachableError } from "../../rpc/transport/errors.ts";
+import type { TcpKind, TlsMaterial } from "../../rpc/transport/server/listener.ts";
+import type { Limits } from "../config/config.ts";
+import { Beat } from "./beat.ts";
+import { ProcessMessageError, ProcessMessages } from "./process-messages.ts";
+import type { ChainHandlers, RpcProcessData, RpcProcessHandlers, Urgent } from "./protocol.ts";
+import { ServedCalls, type ServedCallsModules } from "./served-calls.ts";
+import type { SubmittedSenders } from "./submitted-senders.ts";
+
+/** A process that does not report its metrics for so long is reported with those it had. */
+const METRICS_TIMEOUT_MS = 1_000;
+/** Beyond the time that running calls have, for the connections to be closed. */
+const SHUT_MARGIN_MS = 1_000;
+const SHUT_GRACE_MS = 5_000;
+/** To open the index takes some milliseconds. */
+const OPEN_MS_MAX = 1_000;
+
+const URGENT: Urgent = {};
+
+type RpcProcessModules = ServedCallsModules & {
+  readonly ports: RpcPorts;
+  readonly log: Logger;
+  readonly timers: Timers;
+  readonly onReady: () => void;
+  /** The process has ended, whatever the reason. */
+  readonly onExit: (reason: string) => void;
+  readonly onBadToken: (source: string) => void;
+  readonly senders: Pick<SubmittedSenders, "of">;
+  /** Calls that it served. */
+  readonly onCalls: (calls: Parameters<ChainHandlers["calls"]>[0]) => void;
+};
+
+/** One RPC process, as the chain's process sees it. */
+export class RpcProcess {
+  /** Events for it. */
+  readonly channel: Channel<RpcProcessHandlers>;
+  readonly #child: ChildProcess;
+  readonly #modules: RpcProcessModules;
+  readonly #ports: PortServer;
+  readonly #calls: ServedCalls;
+  readonly #connections: Record<TcpKind, number> = { http: 0, ws: 0 };
+  /**
+   * Connections on their way there, by number. They are open here too until the process says that it took them: Node.js sends one socket at a
+   * time, and would keep the others open for ever where the process ends before it has them.
+   */
+  readonly #onTheWay = new Map<number, Socket>();
+  #nextSocket = 0;
+  #exposition = "";
+  /** Messages that wait until the process is opened; undefined from then on. */
+  #waiting: (readonly ChannelMessage[])[] | undefined = [];
+  readonly #messages: ProcessMessages;
+  readonly #limits: Limits;
+  /** It serves connections. */
+  #isOpen = false;
+  readonly #startTimer: Timer;
+  #beat: Beat | undefined;
+  /** It sent a wrong message: nothing more is taken from it. */
+  #isRefused = false;
+  #isOver = false;
+
+  constructor(data: RpcProcessData, modules: RpcProcessModules) {
+    this.#modules = modules;
+    this.#child = startProcess("node/roles/rpc.process");
+    const outbox = new Outbox<ChannelMessage>((messages) => this.#send(messages), modules.timers, {
+      isAfterTurn: true,
+    });
+    this.channel = new Channel((message, urgent) => {
+      if (urgent === undefined) outbox.post(message);
+      else this.#send([message], (urgent as Urgent).socket as Socket | undefined);
+    });
+    this.#ports = new PortServer(modules.ports, this.channel as Channel);
+    this.#calls = new ServedCalls(modules, this.channel);
+    const submit = this.#submitter();
+    const handlers = { ...this.#ports.handlers, ...this.#calls.handlers, ...this.#handlers(), "chain.submit": submit };
+    this.channel.serve(handlers);
+    this.#messages = new ProcessMessages(Object.keys(handlers), data.config.rpcLimits.bodyBytesMax);
+    // The first one says that its program is loaded.
+    this.#child.once("message", () => {
+      this.#open(data);
+      this.#child.on("message", (messages) => this.#receive(messages));
+    });
+    const { startMs } = data.config.limits.processes;
+    this.#startTimer = modules.timers.after(startMs, "start of an RPC process", () =>
+      this.#giveUp("RPC process did not start in time"),
+    );
+    this.#limits = data.config.limits;
+    this.#child.on("error", (error) => modules.log.error("RPC process failed", { error }));
+    this.#child.once("exit", (code, signal) => this.#ended(`${signal ?? code}`));
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** It serves connections, or did before it fell silent. */
+  get isOpen(): boolean {
+    return this.#isOpen && !this.#isOver && !this.#isRefused;
+  }
+
+  /** It can be handed connections. */
+  get isReady(): boolean {
+    return this.isOpen && this.#beat?.isSilent === false;
+  }
+
+  /** Connections of a listener that it was handed and has not closed. */
+  connectionsOf(listener: TcpKind): number {
+    return this.#connections[listener];
+  }
+
+  /** Opens a listener there, for connections that are handed over from now on. */
+  open(input: Parameters<RpcProcessHandlers["open"]>[0]): void {
+    this.channel.emit("open", input, URGENT);
+  }
+
+  /** Before the connections that are handed over from now on. */
+  setTls(tls: TlsMaterial): void {
+    this.channel.emit("tls", tls, URGENT);
+  }
+
+  handOver(listener: TcpKind, socket: Socket): void {
+    this.#connections[listener]++;
+    const id = this.#nextSocket++;
+    this.#onTheWay.set(id, socket);
+    this.channel.emit("connection", { listener, id }, { socket } satisfies Urgent);
+  }
+
+  /** Settles when the listener's connections are closed, or the process is ended because they are not. */
+  async shut(listener: TcpKind, graceMs = SHUT_GRACE_MS): Promise<void> {
+    if (!this.isOpen) return;
+    const onTimeout = () => {
+      this.#modules.log.warn("RPC process did not close its connections in time", { listener });
+      this.kill();
+    };
+    const timer = this.#after(graceMs + SHUT_MARGIN_MS, "end of an RPC process", onTimeout);
+    await this.channel.call("shut", { listener, graceMs }).catch(() => {});
+    timer.cancel();
+  }
+
+  /** Its metrics in Prometheus' text form. */
+  async exposition(): Promise<string> {
+    if (!this.isReady) return this.#exposition;
+    await new Promise<void>((resolve) => {
+      const timer = this.#after(METRICS_TIMEOUT_MS, "metrics of an RPC process", resolve);
+      const received = this.channel.call("metrics", undefined).then(
+        (exposition: unknown) => {
+          if (typeof exposition === "string") this.#exposition = exposition;
+          else this.#refuse(new ProcessMessageError("metrics that are no text"));
+        },
+        () => {},
+      );
+      void received.finally(() => {
+        timer.cancel();
+        resolve();
+      });
+    });
+    return this.#exposition;
+  }
+
+  /** Lets the process exit once idle; its connections are closed. */
+  async close(): Promise<void> {
+    if (this.#isOver) return;
+    const exited = new Promise<void>((resolve) => this.#child.once("exit", () => resolve()));
+    const timer = this.#after(SHUT_MARGIN_MS, "end of an RPC process", () => this.kill());
+    if (this.#child.connected) this.#child.disconnect();
+    await exited;
+    timer.cancel();
+  }
+
+  #after(ms: number, where: string, work: () => void): Timer {
+    return this.#modules.timers.after(ms, where, work, { keepsAlive: true });
+  }
+
+  kill(): void {
+    this.#child.kill("SIGKILL");
+  }
+
+  /** What is wrong with a message says that the process cannot be trusted with anything: it ends, and the chain goes on. */
+  #receive(messages: unknown): void {
+    if (this.#isRefused) return;
+    try {
+      for (const message of this.#messages.decode(messages)) this.channel.receive(message);
+    } catch (error) {
+      this.#refuse(error);
+    }
+  }
+
+  #refuse(error: unknown): void {
+    this.#isRefused = true;
+    this.#modules.log.error("RPC process is ended for its message", { process: this.pid, error });
+    this.kill();
+  }
+
+  #handlers(): Pick<ChainHandlers, "ready" | "took" | "ended" | "badToken" | "calls" | "log"> {
+    return {
+      ready: () => {
+        if (this.#isOpen) throw new ProcessMessageError("it was ready before");
+        this.#isOpen = true;
+        this.#startTimer.cancel();
+        this.#beat = this.#watched();
+        this.#modules.onReady();
+      },
+      took: ({ id }) => {
+        this.#onTheWay.get(id)?.destroy();
+        this.#onTheWay.delete(id);
+      },
+      ended: ({ listener }) => {
+        if (this.#connections[listener] === 0)
+          throw new ProcessMessageError("a connection ended that it does not have");
+        this.#connections[listener]--;
+      },
+      badToken: ({ source }) => this.#modules.onBadToken(source),
+      calls: (calls) => this.#modules.onCalls(calls),
+      log: ({ level, message, data, error }) => {
+        this.#modules.log[level](message, {
+          ...data,
+          ...(error && { error: errorFromData(error) }),
+        });
+      },
+    };
+  }
+
+  /** A sender is this process's own finding. */
+  #submitter(): (input: { readonly transaction: Uint8Array }) => MaybePromise<Hash> {
+    const { ports, senders } = this.#modules;
+    const submit = (transaction: Uint8Array, sender: Address | undefined) =>
+      ports.chain.submit({ transaction, ...(sender && { sender }) });
+    return ({ transaction }) => andThen(senders.of(transaction), (sender) => submit(transaction, sender));
+  }
+
+  #watched(): Beat {
+    const { timers, log } = this.#modules;
+    return new Beat(this.#limits.processes, {
+      timers,
+      ask: () => this.channel.call("beat", undefined),
+      onSilent: () => log.warn("RPC process does not answer and gets no connections", { process: this.pid }),
+      onAnswer: () => {
+        log.info("RPC process answers again", { process: this.pid });
+        this.#modules.onReady();
+      },
+      onLost: () => this.#giveUp("RPC process is ended because it does not answer"),
+    });
+  }
+
+  #giveUp(message: string): void {
+    this.#modules.log.error(message, { process: this.pid });
+    this.kill();
+  }
+
+  /** Lets the process open the index, while this one commits nothing: a commit at that moment could be forgotten (`LmdbCommits`). */
+  #open(data: RpcProcessData): void {
+    const { opened } = data;
+    rmSync(opened, { force: true });
+    this.#child.send(data);
+    const end = performance.now() + OPEN_MS_MAX;
+    while (!existsSync(opened)) {
+      if (performance.now() > end) {
+        this.#modules.log.error("RPC process did not open the index in time", { ms: OPEN_MS_MAX });
+        this.kill();
+        return;
+      }
+      pauseThread();
+    }
+    rmSync(opened, { force: true });
+    const waiting = this.#waiting ?? [];
+    this.#waiting = undefined;
+    for (const messages of waiting) this.#send(messages);
+  }
+
+  #send(messages: readonly ChannelMessage[], socket?: Socket): void {
+    if (this.#isOver || !this.#child.connected) return;
+    if (this.#waiting !== undefined) {
+      this.#waiting.push(messages);
+      return;
+    }
+    // An error means that the process exits: `exit` follows.
+    this.#child.send(messages as object, socket, { keepOpen: true }, () => {});
+  }
+
+  #ended(reason: string): void {
+    this.#isOver = true;
+    this.#startTimer.cancel();
+    this.#beat?.stop();
+    this.#connections.http = 0;
+    this.#connections.ws = 0;
+    for (const socket of this.#onTheWay.values()) socket.destroy();
+    this.#onTheWay.clear();
+    this.channel.close(() => new ChainUnreachableError());
+    this.#ports.close();
+    this.#calls.close();
+    this.#modules.onExit(reason);
+  }
+}

@@ -1,0 +1,318 @@
+import type { Socket } from "node:net";
+import { join } from "node:path";
+import type { Logger } from "../../base/telemetry/logger.ts";
+import type { Metrics } from "../../base/telemetry/metrics.ts";
+import type { Timer, Timers } from "../../base/telemetry/timers.ts";
+import { plainData } from "../../base/threads/plain-data.ts";
+import type { ExecutedBlock } from "../../base/types/block.ts";
+import type { ServingPort } from "../../heritage/les/port.ts";
+import type { RpcPorts } from "../../rpc/methods/rpc-ports.ts";
+import { createAccessPolicy } from "../../rpc/transport/dispatch/access.ts";
+import { CallQueue } from "../../rpc/transport/dispatch/call-queue.ts";
+import type { AccessPolicy } from "../../rpc/transport/dispatch/context.ts";
+import { namespaceOf, type Registry } from "../../rpc/transport/dispatch/method.ts";
+import type { ConnectionWorkers, EndpointOptions, TcpKind, TlsMaterial } from "../../rpc/transport/server/listener.ts";
+import type { ChainParts } from "../adapters/parts.ts";
+import type { Config } from "../config/config.ts";
+import { dataPath } from "../config/home.ts";
+import type { ActivityLog } from "../observe/activity/activity-log.ts";
+import type { RpcProcessData } from "./protocol.ts";
+import { RpcProcess } from "./rpc-process.ts";
+import { SubmittedSenders } from "./submitted-senders.ts";
+
+/** A process that ended is replaced after this time, after twice as long each time in a row. */
+const RESTART_MS = 500;
+const RESTART_MS_MAX = 30_000;
+/** One that lived so long did not fail at its start. */
+const STABLE_MS = 60_000;
+
+type RpcProcessesOptions = {
+  readonly count: number;
+  readonly data: Omit<RpcProcessData, "index" | "count">;
+  /** Calls that may wait for their turn in this process. */
+  readonly callQueueMax: number;
+};
+
+type RpcProcessesModules = {
+  readonly registry: Registry<RpcPorts>;
+  readonly ports: RpcPorts;
+  /** undefined: callers are served alike */
+  readonly serving: ServingPort | undefined;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly timers: Timers;
+  /** Rollbacks of the store so far. */
+  readonly epoch: () => number;
+  /** A process counted a bad token of `source`. */
+  readonly onBadToken: (source: string) => void;
+  /** undefined: nobody looks at single calls */
+  readonly activity: ActivityLog | undefined;
+};
+
+type Slot = {
+  readonly index: number;
+  process: RpcProcess | undefined;
+  startedMs: number;
+  restartMs: number;
+  timer: Timer | undefined;
+};
+
+/**
+ * Processes that serve connections: this one accepts each and hands it to the process with the fewest. A process that ends takes its own
+ * connections with it and is replaced; while none is ready this process serves the connections itself.
+ */
+export class RpcProcesses implements ConnectionWorkers {
+  readonly #options: RpcProcessesOptions;
+  readonly #modules: RpcProcessesModules;
+  readonly #queue: CallQueue;
+  readonly #senders: SubmittedSenders;
+  readonly #slots: readonly Slot[];
+  readonly #open = new Map<TcpKind, EndpointOptions>();
+  readonly #policies = new Map<TcpKind, AccessPolicy>();
+  readonly #stop: () => void;
+  #tls: TlsMaterial | undefined;
+  #waitingForReady: (() => void)[] = [];
+  #isClosed = false;
+
+  constructor(options: RpcProcessesOptions, modules: RpcProcessesModules) {
+    this.#options = options;
+    this.#modules = modules;
+    this.#tls = options.data.tls;
+    this.#queue = new CallQueue({ waitingMax: options.callQueueMax, onWaiting() {} }, modules.timers);
+    this.#senders = new SubmittedSenders(options.count, modules);
+    this.#slots = Array.from({ length: options.count }, (_, index) => ({
+      index,
+      process: undefined,
+      startedMs: 0,
+      restartMs: RESTART_MS,
+      timer: undefined,
+    }));
+    this.#stop = modules.ports.chain.subscribe({
+      onBlock: ({ block: { hash, header } }) => {
+        for (const { channel } of this.#running()) {
+          channel.emit("head", { number: header.number, hash });
+        }
+      },
+      onRemoved: (removed) => {
+        const blocks = plainData(removed) as readonly ExecutedBlock[];
+        const epoch = modules.epoch();
+        for (const { channel } of this.#running()) channel.emit("removed", { blocks, epoch });
+      },
+    });
+    const { metrics } = modules;
+    metrics.gaugeOf(
+      { name: "rpc_processes_ready", help: "RPC processes that answer, and take connections." },
+      () => this.#ready().length,
+    );
+    metrics.gaugeOf({ name: "rpc_process_connections", help: "Connections that RPC processes serve." }, () =>
+      this.#serving().reduce((sum, process) => sum + connectionsOf(process), 0),
+    );
+    this.#lost = metrics.counter({
+      name: "rpc_processes_lost_total",
+      help: "RPC processes that ended with their connections; each is replaced.",
+    });
+    for (const slot of this.#slots) this.#start(slot);
+  }
+
+  readonly #lost: ReturnType<Metrics["counter"]>;
+
+  /** Settles when every process serves connections, or the node stops. */
+  async ready(): Promise<void> {
+    while (!this.#isClosed && this.#ready().length < this.#options.count) {
+      await new Promise<void>((resolve) => this.#waitingForReady.push(resolve));
+    }
+  }
+
+  /** Process ids of those that run. */
+  get pids(): readonly number[] {
+    return this.#running().flatMap(({ pid }) => pid ?? []);
+  }
+
+  opened(kind: TcpKind, endpoint: EndpointOptions): void {
+    const plain = { ...endpoint, namespaces: [...endpoint.namespaces] };
+    this.#open.set(kind, plain);
+    this.#policies.set(kind, createAccessPolicy(plain, this.#modules.registry.keys()));
+    for (const process of this.#running()) process.open({ listener: kind, endpoint: plain });
+  }
+
+  /**
+   * To the process with the fewest connections of the listener, the first of them: while there are fewer than the limit of all processes
+   * together, that one has not reached its share (`sharedLimits`).
+   */
+  handOver(kind: TcpKind, socket: Socket): boolean {
+    let best: RpcProcess | undefined;
+    for (const process of this.#ready()) {
+      if (!best || process.connectionsOf(kind) < best.connectionsOf(kind)) best = process;
+    }
+    best?.handOver(kind, socket);
+    return best !== undefined;
+  }
+
+  /** Connections that are accepted from now on are served with it. */
+  setTls(tls: TlsMaterial): void {
+    this.#tls = tls;
+    for (const process of this.#running()) process.setTls(tls);
+  }
+
+  async shut(kind: TcpKind, graceMs: number | undefined): Promise<void> {
+    this.#open.delete(kind);
+    this.#policies.delete(kind);
+    await Promise.all(this.#serving().map((process) => process.shut(kind, graceMs)));
+  }
+
+  /** A source sent a bad token, to process `except` or to this one. */
+  countBadToken(source: string, except?: RpcProcess): void {
+    for (const process of this.#serving()) {
+      if (process !== except) process.channel.emit("badToken", { source });
+    }
+  }
+
+  /** The metrics of every process, in Prometheus' text form. */
+  expositions(): Promise<string[]> {
+    return Promise.all(this.#serving().map((process) => process.exposition()));
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#stop();
+    this.#wake();
+    const closing = this.#slots.map(({ process, timer }) => {
+      timer?.cancel();
+      return process?.close();
+    });
+    await Promise.all([...closing, this.#senders.close()]);
+  }
+
+  #start(slot: Slot): void {
+    const { data, count } = this.#options;
+    const { registry, ports, serving, log, timers } = this.#modules;
+    slot.startedMs = timers.now();
+    const child = new RpcProcess(
+      { ...data, tls: this.#tls, index: slot.index, count },
+      {
+        registry,
+        ports,
+        serving,
+        queue: this.#queue,
+        senders: this.#senders,
+        isServed: (method) => this.#isServed(method),
+        log,
+        timers,
+        onReady: () => this.#wake(),
+        onExit: (reason) => this.#ended(slot, reason),
+        onBadToken: (source) => {
+          this.#modules.onBadToken(source);
+          this.countBadToken(source, child);
+        },
+        onCalls: ({ records, more }) => this.#modules.activity?.merge(records, more),
+      },
+    );
+    slot.process = child;
+    for (const [listener, endpoint] of this.#open) {
+      child.open({ listener, endpoint });
+    }
+  }
+
+  #ended(slot: Slot, reason: string): void {
+    slot.process = undefined;
+    if (this.#isClosed) return;
+    const livedMs = this.#modules.timers.now() - slot.startedMs;
+    if (livedMs > STABLE_MS) slot.restartMs = RESTART_MS;
+    this.#lost.add();
+    this.#modules.log.error("RPC process ended, another is started", {
+      process: slot.index,
+      reason,
+      livedMs: Math.round(livedMs),
+      afterMs: slot.restartMs,
+    });
+    slot.timer = this.#modules.timers.after(slot.restartMs, "start of an RPC process", () => this.#start(slot), {
+      keepsAlive: true,
+    });
+    slot.restartMs = Math.min(RESTART_MS_MAX, slot.restartMs * 2);
+  }
+
+  #isServed(method: string): boolean {
+    const namespace = namespaceOf(method);
+    for (const { namespaces, deniedMethods } of this.#policies.values()) {
+      const isOpen = namespaces.has(namespace) || namespace === "rpc";
+      if (isOpen && !deniedMethods?.has(method)) return true;
+    }
+    return false;
+  }
+
+  #running(): RpcProcess[] {
+    return this.#slots.flatMap(({ process }) => (process === undefined ? [] : [process]));
+  }
+
+  /** Those that have connections. */
+  #serving(): RpcProcess[] {
+    return this.#running().filter(({ isOpen }) => isOpen);
+  }
+
+  /** Those that take connections. */
+  #ready(): RpcProcess[] {
+    return this.#running().filter(({ isReady }) => isReady);
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waitingForReady.splice(0)) resolve();
+  }
+}
+
+function connectionsOf(process: RpcProcess): number {
+  return process.connectionsOf("http") + process.connectionsOf("ws");
+}
+
+/** The processes that serve connections, as many as the configuration says; undefined where there are none. */
+export function startRpcProcesses(
+  config: Config,
+  tls: TlsMaterial | undefined,
+  modules: {
+    readonly core: Pick<ChainParts, "chain" | "store">;
+    readonly registry: Registry<RpcPorts>;
+    readonly ports: RpcPorts;
+    readonly serving: ServingPort | undefined;
+    readonly log: Logger;
+    readonly metrics: Metrics;
+    readonly timers: Timers;
+    readonly onBadToken: (source: string) => void;
+    readonly activity: ActivityLog | undefined;
+  },
+): RpcProcesses | undefined {
+  const { log } = modules;
+  const { chain, store } = modules.core;
+  const { processes: count, enable } = config.jsonRpc;
+  if (count === 0 || !enable) return undefined;
+  if (store.followable === undefined) {
+    log.info("connections stay in the chain's process: the index is in memory, where no other can read it");
+    return undefined;
+  }
+  const { directory } = store.followable;
+  const head = join(dataPath(config.home), "head");
+  const processes = new RpcProcesses(
+    {
+      count,
+      data: {
+        config,
+        tls,
+        store: { directory, head },
+        opened: `${head}.opened`,
+        chainConfig: chain.genesisConfig,
+        genesisHash: chain.genesisHash,
+        chainPid: process.pid,
+        reportsCalls: modules.activity !== undefined,
+      },
+      callQueueMax: config.limits.server.callQueueMax,
+    },
+    { ...modules, epoch: () => store.epoch },
+  );
+  // Before any of them has started.
+  store.publishToFile(head, (error) => {
+    log.error("the head could not be published to RPC processes: connections move to the chain's", {
+      error,
+    });
+    void processes.close();
+  });
+  return processes;
+}

@@ -1,0 +1,180 @@
+import type { Failures } from "../../../base/telemetry/failures.ts";
+import type { Logger } from "../../../base/telemetry/logger.ts";
+import type { Metrics } from "../../../base/telemetry/metrics.ts";
+import type { Timers } from "../../../base/telemetry/timers.ts";
+import type { Transaction } from "../../../base/types/transaction/transaction.ts";
+import type { Chain } from "../../../chain/chain.ts";
+import type { ChainReader } from "../../../chain/reader.ts";
+import { CHECKED_FIRST_BYTES_MAX } from "../../../chain/store/index/index-files.ts";
+import type { LogBlockStore } from "../../../chain/store/log-block-store.ts";
+import { StoreUncheckedError } from "../../../chain/store-errors.ts";
+import type { SyncedEngine } from "../../../consensus/cometbft/state-sync.ts";
+import { createBlockFactory } from "../../../consensus/pending-block.ts";
+import { DevChain } from "../../../dev/dev-chain.ts";
+import { NO_DEV_JOURNAL, openDevJournal } from "../../../dev/dev-journal.ts";
+import type { ExecutionModules } from "../../../evm/execution/block/block-execution.ts";
+import type { PayloadAttributes } from "../../../evm/execution/block/build-block.ts";
+import { openLogDirectory } from "../../../store/storage/log-file.ts";
+import type { ChainParts } from "../../adapters/parts.ts";
+import { createSpeculationThreads, type SpeculationThreads } from "../../calls/speculation-threads.ts";
+import type { ThreadedCompiler } from "../../compiled-contracts/threaded-compiler.ts";
+import { createContractCompiler } from "../../compiled-contracts/threaded-compiler.ts";
+import type { Config } from "../../config/config.ts";
+import { devJournalPath, isInMemory } from "../../config/home.ts";
+import { executionModules } from "./execution-modules.ts";
+import type * as NetworkEngine from "./network-engine.ts";
+import { type OpenChain, type OpenChainOptions, openChain } from "./open-chain.ts";
+import { PoolRole } from "./pool-role.ts";
+import { type ProductionHooks, ProductionRole } from "./production-role.ts";
+
+export type ChainRoleModules = {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly failures: Failures;
+  readonly timers: Timers;
+  /** For what other threads and processes do. */
+  readonly machineTimers: Timers;
+  /** Loaded for `consensus.engine = cometbft` alone. */
+  readonly networkEngine: typeof NetworkEngine | undefined;
+  /** CometBFT as state sync left it, if there was one. */
+  readonly synced: SyncedEngine | undefined;
+};
+
+export type ChainRoleHooks = OpenChainOptions &
+  ProductionHooks & {
+    /** Called inside the executor with each transaction of a block, for tests that make it fail. */
+    readonly beforeTransaction?: (tx: Transaction) => void;
+    /** Bytes from which on the journal of a dev chain can begin anew. */
+    readonly devJournalBytesMin?: number;
+  };
+
+/**
+ * Everything of a node that owns or changes the chain, without listeners: the open store, the pool, the production of blocks, and on a
+ * dev chain its control. Built from the bottom up; nothing runs before `start`, and `stop` releases in reverse.
+ */
+export class ChainRole implements ChainParts {
+  readonly opened: OpenChain;
+  readonly chain: Chain;
+  readonly store: LogBlockStore;
+  readonly reader: ChainReader;
+  readonly execution: ExecutionModules;
+  /** Compiles hot contracts; undefined where they are only interpreted. */
+  readonly compiler: ThreadedCompiler | undefined;
+  readonly pool: PoolRole;
+  readonly production: ProductionRole;
+  /** Undefined where nobody may bend the chain. */
+  readonly devChain: DevChain | undefined;
+  readonly #speculation: SpeculationThreads | undefined;
+
+  constructor(config: Config, modules: ChainRoleModules, hooks: ChainRoleHooks) {
+    const { log, metrics, failures, timers, machineTimers } = modules;
+    this.opened = openChain(
+      config,
+      { log, timers },
+      {
+        // CometBFT of a state sync waits for its application already.
+        ...(modules.synced === undefined && { checkedFirstBytesMax: CHECKED_FIRST_BYTES_MAX }),
+        ...hooks,
+        onIndexFault: hooks.onFatal,
+      },
+    );
+    const { chain, store, patches } = this.opened;
+    this.chain = chain;
+    this.store = store;
+    this.compiler = createContractCompiler(config, log.child("evm"), { metrics, timers: machineTimers });
+    this.execution = executionModules(chain, this.compiler);
+    const override = (attributes: PayloadAttributes) => this.devChain?.override(attributes) ?? attributes;
+    this.#speculation = createSpeculationThreads(config, log.child("evm"), this, {
+      metrics,
+      timers: machineTimers,
+      compiler: this.compiler,
+    });
+    const speculation = this.#speculation?.speculation;
+    const beginBlock = createBlockFactory(chain, this.execution, {
+      recorded: speculation,
+      beforeTransaction: hooks.beforeTransaction,
+      override: patches && override,
+    });
+    this.pool = new PoolRole(config, {
+      opened: this.opened,
+      log,
+      failures,
+      timers,
+      machineTimers,
+      metrics,
+      admit: (submission) => this.devChain?.admit(submission) ?? submission,
+      failPoint: hooks.failPoint,
+    });
+    try {
+      this.production = new ProductionRole(
+        config,
+        {
+          ...modules,
+          opened: this.opened,
+          pool: this.pool,
+          beginBlock,
+          speculation,
+          execution: this.execution,
+          override,
+          clockOffsetMs: () => this.devChain?.clockOffsetMs ?? 0,
+        },
+        hooks,
+      );
+    } catch (error) {
+      // The engine's files are wrong: the home is free for the next try.
+      this.pool.stop();
+      this.compiler?.close();
+      this.store.close();
+      throw error;
+    }
+    this.reader = { ...chain, pending: this.production.pending };
+    this.pool.follow();
+    this.devChain = this.#openDevChain(config, hooks);
+  }
+
+  async start(): Promise<void> {
+    await this.production.start();
+    this.pool.start();
+  }
+
+  /** Ends with the store closed. */
+  async stop(): Promise<void> {
+    await this.production.stop();
+    await this.#speculation?.close();
+    this.devChain?.close();
+    this.pool.stop();
+    this.compiler?.close();
+    this.store.close();
+    await this.opened.fork?.close();
+  }
+
+  /** Undefined where nobody may bend the chain. */
+  #openDevChain(config: Config, { wallClock = Date.now, devJournalBytesMin }: ChainRoleHooks): DevChain | undefined {
+    const { chain, patches, store } = this.opened;
+    const { production, pool } = this;
+    const { solo } = production;
+    const { mixedMining, gasLimit, autoImpersonate, baseFeeWei } = config.devChain;
+    if (patches === undefined || solo === undefined) return undefined;
+    return new DevChain({
+      chain,
+      patches,
+      mempool: pool.mempool,
+      blobs: pool.blobWorkers,
+      rewind: (number) => production.rewind(number),
+      configured: { gasLimit: gasLimit ?? undefined, autoImpersonate, baseFeePerGas: baseFeeWei ?? undefined },
+      base: store.base() ?? 0,
+      engine: {
+        configuredMode: { ...solo.configuredMode, ...(mixedMining && { automine: true }) },
+        setMode: (mode) => solo.setMode(mode),
+        produceBlock: () => production.produceBlock(),
+      },
+      journal: isInMemory(config)
+        ? NO_DEV_JOURNAL
+        : openDevJournal(openLogDirectory(devJournalPath(config.home)), devJournalBytesMin),
+      assertChangeable() {
+        if (store.isUnchecked) throw new StoreUncheckedError();
+      },
+      now: wallClock,
+    });
+  }
+}

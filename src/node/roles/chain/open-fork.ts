@@ -1,0 +1,304 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type Genesis, parseGenesis } from "../../../base/params/genesis.ts";
+import { parseAddress } from "../../../base/primitives/address.ts";
+import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
+import { hexToBytes } from "../../../base/primitives/hex.ts";
+import type { Logger } from "../../../base/telemetry/logger.ts";
+import type { Timers } from "../../../base/telemetry/timers.ts";
+import { EMPTY_TRIE_ROOT } from "../../../base/types/constants.ts";
+import type { BlockRecord } from "../../../chain/block-store.ts";
+import type { RemoteChain } from "../../../chain/reader.ts";
+import { DevControlError } from "../../../dev/dev-settings.ts";
+import { chooseForkPoint, planReadsOf } from "../../../dev/fork/choose-fork-point.ts";
+import { fetchRemoteCalls } from "../../../dev/fork/fetch-remote-calls.ts";
+import { FORK_CACHE_LIMITS, ForkCache, forkCacheName, removeUnboundCaches } from "../../../dev/fork/fork-cache.ts";
+import {
+  type ForkAccounts,
+  type ForkChoice,
+  type ForkPoint,
+  loadForkChoice,
+  storeForkChoice,
+} from "../../../dev/fork/fork-point.ts";
+import { aliasRoot, ForkedState } from "../../../dev/fork/forked-state.ts";
+import { cachedCalls, cachedSyncCalls, firstReads, readAhead } from "../../../dev/fork/read-ahead.ts";
+import type { RemoteCalls } from "../../../dev/fork/remote-calls.ts";
+import { RemoteState } from "../../../dev/fork/remote-state.ts";
+import { RemoteThread } from "../../../dev/fork/remote-thread.ts";
+import { changesOfAlloc } from "../../../evm/state/state-changes.ts";
+import { createStateTrie, type StateTrie } from "../../../evm/state/state-trie.ts";
+import type { Forking } from "../../../rpc/ports/dev.ts";
+import type { Config } from "../../config/config.ts";
+import { DEFAULTS } from "../../config/defaults.ts";
+import { InvalidConfigError } from "../../config/errors.ts";
+import { openDevWallet } from "../../config/genesis/dev-wallet.ts";
+import { renderGenesis } from "../../config/genesis/genesis.ts";
+import { devGenesisPath, forkCacheDirectory, forkPointPath, isInMemory } from "../../config/home.ts";
+import { SYSTEM_CONTRACTS } from "../../config/predeploys.ts";
+import { DEV_BALANCE, devAccounts } from "../../keystore/dev-accounts.ts";
+import { blockBeforeTransaction } from "./fork-transaction.ts";
+import { remoteAccessOf } from "./remote-access.ts";
+
+/** One part of so many of the fork's memory is for decoded accounts, the rest for results as they came. */
+const DECODED_SHARE = 4;
+
+/** A dev chain that continues a block of another chain. */
+export type Fork = {
+  /** Chain id, rules and accounts from the fork on. */
+  readonly genesis: Genesis;
+  /** The forked block, the base of the store: without its transactions, which the remote chain has. */
+  readonly base: BlockRecord;
+  readonly state: RemoteChain & Pick<ForkedState, "apply" | "dropAfter" | "missedBy">;
+  /** State tries have the state root of the forked block for what the store has of its state. */
+  readonly aliasRoot: (trie: StateTrie) => StateTrie;
+  /** Calls about blocks up to the fork; what they answer is in the cache. */
+  readonly call: RemoteCalls;
+  readonly point: ForkPoint;
+  readonly choice: ForkChoice;
+  /** Every read of its state is proven. */
+  readonly isVerified: boolean;
+  /** Nodes of the remote chain; none: what is in the cache alone is known. */
+  readonly urls: readonly string[];
+  setUrls(urls: readonly string[]): void;
+  /** Memory of what was read of the remote chain. */
+  cacheBytes(): number;
+  /** Results that found no place in it. */
+  uncached(): number;
+  close(): Promise<void>;
+};
+
+export type ForkModules = { readonly log: Logger; readonly timers: Timers };
+
+/**
+ * Opens what the chain of a home continues.
+ * @param choice undefined: what the home was made with, else what `dev.fork-url` names
+ * @returns undefined where the chain forks nothing
+ * @throws InvalidConfigError, ForkFileError, and what `chooseForkPoint` throws
+ */
+export async function openFork(config: Config, modules: ForkModules, choice?: ForkChoice): Promise<Fork | undefined> {
+  const { log, timers } = modules;
+  const stored = choice === undefined ? storedChoice(config) : undefined;
+  const isNew = stored === undefined;
+  const chosen = isNew ? (choice === undefined ? await newChoice(config, modules) : choice) : stored;
+  if (chosen === null) return undefined;
+  assertForkable(config);
+  const { point, isVerified } = chosen;
+  const { chainId, header, hash, alloc } = point;
+  const access = remoteAccessOf(config);
+  const nodes = {
+    urls: chosen.urls ?? config.devChain.forkUrls,
+    access,
+    planReads: planReadsOf(point, isVerified),
+  };
+  const accountBytes = FORK_CACHE_LIMITS.bytesMax / DECODED_SHARE;
+  const directory = forkCacheDirectory(config.home);
+  const removed = removeUnboundCaches(directory);
+  if (removed > 0) log.info("caches that do not name their block removed", { removed });
+  const cache = new ForkCache(
+    join(directory, forkCacheName({ chainId, number: header.number, hash, isVerified })),
+    FORK_CACHE_LIMITS.bytesMax - accountBytes,
+  );
+  const call = cachedCalls(fetchRemoteCalls(nodes, timers), cache);
+  const thread = new RemoteThread({ urls: nodes.urls, block: point, isVerified, access }, log);
+  // The remote node has just answered; without it a restart works with what is known.
+  const reads = isNew ? firstReads(header, Math.floor(Date.now() / 1000)) : [];
+  await call(reads).catch(() => {});
+  const remote = new RemoteState(
+    {
+      block: header.number,
+      parentHash: isVerified ? header.parentHash : undefined,
+      bytesMax: accountBytes,
+    },
+    {
+      call: cachedSyncCalls(
+        readAhead((calls) => thread.call(calls), cache),
+        cache,
+      ),
+      cache,
+    },
+  );
+  const state = new ForkedState(remote);
+  const changes = changesOfAlloc(alloc);
+  const { root } = createStateTrie({ node: () => undefined }).update(EMPTY_TRIE_ROOT, changes);
+  return {
+    genesis: genesisOf(config, point, chosen.ownChainId ?? chainId),
+    base: {
+      block: {
+        hash,
+        header,
+        transactions: [],
+        uncles: [],
+        ...(header.withdrawalsRoot !== undefined && { withdrawals: [] }),
+      },
+      senders: [],
+      receipts: [],
+      changes,
+      consensusData: EMPTY_BYTES,
+    },
+    state,
+    aliasRoot: (trie) => aliasRoot(trie, root, header.stateRoot),
+    call,
+    point,
+    choice: chosen,
+    isVerified,
+    get urls() {
+      return nodes.urls;
+    },
+    setUrls(urls) {
+      nodes.urls = urls;
+      thread.setUrls(urls);
+    },
+    cacheBytes: () => cache.bytes + remote.bytes,
+    uncached: () => cache.rejected,
+    close: () => thread.close(),
+  };
+}
+
+/**
+ * What a reset continues from now on.
+ * @param forking undefined: nothing
+ * @throws DevControlError where no node is known, ForkRemoteError
+ */
+export async function chooseFork(
+  config: Config,
+  current: Fork | undefined,
+  forking: Forking | undefined,
+  modules: ForkModules,
+): Promise<ForkChoice> {
+  if (forking === undefined) return null;
+  const { url, blockNumber } = forking;
+  if (url === undefined && blockNumber === undefined && current === undefined) return null;
+  const urls = url === undefined ? current?.urls : [url];
+  if (current !== undefined && urls?.length === 0) return current.choice;
+  if (urls === undefined) {
+    throw new DevControlError("Forking not enabled and RPC URL not provided to start forking");
+  }
+  assertForkable(config);
+  const ownChainId = current?.choice?.ownChainId;
+  return {
+    ...(ownChainId !== undefined && { ownChainId }),
+    ...(await choosePoint(config, { urls, blockNumber }, modules)),
+    urls,
+  };
+}
+
+/**
+ * What the home was made with, or reset to; undefined: it is new, or in memory.
+ * @throws InvalidConfigError
+ */
+function storedChoice(config: Config): ForkChoice | undefined {
+  if (!config.dev || isInMemory(config)) return undefined;
+  const stored = withVerification(config, loadForkChoice(forkPointPath(config.home)));
+  // A reset has the last word; else the settings must not contradict what is there.
+  if (stored != null && stored.urls === undefined) {
+    assertSameBlock(config, stored);
+    assertSameChainId(config, stored);
+  }
+  return stored;
+}
+
+/**
+ * `stored` as `--fork-verify` reads it. Proofs may be given up, for good: blocks that were made without them stay.
+ * @throws InvalidConfigError
+ */
+function withVerification(
+  { home, devChain: { forkVerify } }: Config,
+  stored: ForkChoice | undefined,
+): ForkChoice | undefined {
+  if (stored == null) return stored;
+  if (forkVerify === "on" && !stored.isVerified) {
+    const key = "fork-verify";
+    const text = `${key}: the chain in ${home} was made without proofs; choose another --home`;
+    throw new InvalidConfigError(text, { key });
+  }
+  if (forkVerify !== "off" || !stored.isVerified) return stored;
+  const unverified = { ...stored, isVerified: false };
+  storeForkChoice(forkPointPath(home), unverified);
+  return unverified;
+}
+
+/** What the settings ask for, stored in the home. @throws InvalidConfigError, ForkRemoteError */
+async function newChoice(config: Config, modules: ForkModules): Promise<ForkChoice> {
+  const { home, devChain } = config;
+  const { forkUrls: urls, forkBlock } = devChain;
+  if (urls.length === 0 && forkBlock !== null) {
+    const key = "fork-block";
+    throw new InvalidConfigError(`${key}: name the chain with --fork-url as well`, { key });
+  }
+  if (urls.length === 0) return null;
+  assertForkable(config);
+  const hasFiles = !isInMemory(config);
+  if (hasFiles && existsSync(devGenesisPath(home))) {
+    const key = "dev.fork-url";
+    const text = `${key}: ${home} holds a dev chain that forks nothing; choose another --home`;
+    throw new InvalidConfigError(text, { key });
+  }
+  const blockNumber = (await blockBeforeTransaction(config, modules.timers)) ?? forkBlock ?? undefined;
+  const choice = await choosePoint(config, { urls, blockNumber }, modules);
+  if (hasFiles) storeForkChoice(forkPointPath(home), choice);
+  return choice;
+}
+
+/** @throws InvalidConfigError */
+function assertForkable({ dev, jsonRpc }: Config): void {
+  const fail = (key: string, text: string) => new InvalidConfigError(`${key}: ${text}`, { key });
+  if (!dev) throw fail("dev.fork-url", "only a dev chain can fork another one: add --dev");
+  if (jsonRpc.processes > 0) {
+    throw fail("json-rpc.processes", "a fork is served by one process: its state is not on disk");
+  }
+}
+
+/** @throws InvalidConfigError */
+function assertSameChainId({ home, devChain: { chainId } }: Config, stored: NonNullable<ForkChoice>): void {
+  const own = stored.ownChainId ?? stored.point.chainId;
+  if (chainId === null || BigInt(chainId) === own) return;
+  const key = "chain-id";
+  throw new InvalidConfigError(`${key}: the chain in ${home} has chain id ${own}; choose another --home`, { key });
+}
+
+/** @throws InvalidConfigError */
+function assertSameBlock({ home, devChain: { forkBlock } }: Config, stored: ForkChoice): void {
+  const number = stored?.point.header.number;
+  // A negative one counted from the newest block of then.
+  if (forkBlock === null || forkBlock < 0 || number === undefined || forkBlock === number) return;
+  const key = "fork-block";
+  const text = `${key}: the chain in ${home} forks block ${number}; choose another --home`;
+  throw new InvalidConfigError(text, { key });
+}
+
+async function choosePoint(
+  config: Config,
+  wanted: { readonly urls: readonly string[]; readonly blockNumber: number | undefined },
+  modules: ForkModules,
+) {
+  const { forkVerify: verify, forkChainId, chainId: ownChainId } = config.devChain;
+  const chainId = forkChainId === null ? undefined : BigInt(forkChainId);
+  const access = remoteAccessOf(config);
+  const options = { ...wanted, verify, accounts: accountsOf(config), access, chainId };
+  const chosen = await chooseForkPoint(options, modules);
+  return { ...chosen, ...(ownChainId !== null && { ownChainId: BigInt(ownChainId) }) };
+}
+
+function accountsOf(config: Config): ForkAccounts {
+  const { accounts: count, balance } = config.devChain;
+  const accounts = devAccounts(count ?? DEFAULTS.devAccounts, openDevWallet(config));
+  return {
+    funded: new Map(accounts.map(({ address }) => [address, balance ?? DEV_BALANCE])),
+    contracts: new Map(SYSTEM_CONTRACTS.map(({ address, code }) => [parseAddress(address), hexToBytes(code)])),
+  };
+}
+
+/** The rules that the settings ask for, from the fork on. */
+function genesisOf({ devChain }: Config, { header, alloc }: ForkPoint, chainId: bigint): Genesis {
+  const { hardfork, codeSizeLimit, hasTxGasLimit } = devChain;
+  const { timestamp } = header;
+  const text = renderGenesis({
+    chainId,
+    timestamp,
+    alloc: new Map(),
+    ...(hardfork !== null && { hardfork }),
+    ...(codeSizeLimit !== null && { codeSizeMax: codeSizeLimit }),
+    noTxGasLimit: !hasTxGasLimit,
+  });
+  return { ...parseGenesis(text), alloc };
+}

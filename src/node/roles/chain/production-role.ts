@@ -1,0 +1,492 @@
+import { setImmediate } from "node:timers/promises";
+import { NodeError } from "../../../base/errors.ts";
+import { gasLimitBase, nextGasLimit } from "../../../base/params/fees.ts";
+import { ForkHashes } from "../../../base/params/fork-id.ts";
+import type { REQUEST_CONTRACTS } from "../../../base/params/gas.ts";
+import { type ForkPoint, hardforkAt, isAtLeast } from "../../../base/params/hardforks.ts";
+import { type Address, checksumAddress } from "../../../base/primitives/address.ts";
+import type { Hash } from "../../../base/primitives/hash.ts";
+import type { Failures } from "../../../base/telemetry/failures.ts";
+import type { Logger } from "../../../base/telemetry/logger.ts";
+import type { Metrics } from "../../../base/telemetry/metrics.ts";
+import type { Timer, Timers } from "../../../base/telemetry/timers.ts";
+import type { Block } from "../../../base/types/block.ts";
+import { maxFeePerGasOf } from "../../../base/types/transaction/fees.ts";
+import { nextRollback } from "../../../chain/chain.ts";
+import { BAD_BLOCK_LIMITS, BadBlocks } from "../../../chain/inspect/bad-blocks.ts";
+import type { ChainReader } from "../../../chain/reader.ts";
+import { DiskFullError, isIndexDamage, StoreUncheckedError } from "../../../chain/store-errors.ts";
+import { AgreementReports } from "../../../consensus/agreement-reports.ts";
+import type { Application, Time } from "../../../consensus/application.ts";
+import { type BlockTester, createBlockTester } from "../../../consensus/block-tester.ts";
+import { ChainChanges } from "../../../consensus/chain-changes.ts";
+import { genesisRules } from "../../../consensus/chain-start.ts";
+import {
+  CLOCK_JUMP_LIMITS,
+  ClockJumpError,
+  type ClockWatch,
+  createClockWatch,
+  openClockStopFile,
+} from "../../../consensus/clock-watch.ts";
+import type { SyncedEngine } from "../../../consensus/cometbft/state-sync.ts";
+import { type Engine, NetworkDecidesBlocksError } from "../../../consensus/engine.ts";
+import { EvmApplication, prevRandaoOf } from "../../../consensus/evm-application.ts";
+import { createVoting, type Voting } from "../../../consensus/governance.ts";
+import { type BeginBlock, PendingBlocks } from "../../../consensus/pending-block.ts";
+import {
+  nextBlockTime,
+  OwnProposalRejectedError,
+  SoloEngine,
+  timestampStepOf,
+} from "../../../consensus/solo/solo-engine.ts";
+import { SnapshotFiles } from "../../../consensus/state-sync/snapshot-files.ts";
+import { createSnapshots, type Snapshots } from "../../../consensus/state-sync/snapshots.ts";
+import { ParameterProposals } from "../../../consensus/voting/parameter-proposals.ts";
+import { openProposals } from "../../../consensus/voting/proposals.ts";
+import { soloStartingSet } from "../../../consensus/voting/starting-set.ts";
+import { openHeader, type PayloadAttributes } from "../../../evm/execution/block/build-block.ts";
+import { missingRequestContracts } from "../../../evm/execution/block/system-calls.ts";
+import type { OpenHeader } from "../../../evm/execution/block-context.ts";
+import type { CallModules } from "../../../evm/execution/call/call.ts";
+import type { Speculation } from "../../../evm/execution/parallel/speculation.ts";
+import type { NextBlock } from "../../../rpc/ports/chain-view.ts";
+import { LogWriteError } from "../../../store/storage/block-log.ts";
+import type { ProductionParts } from "../../adapters/parts.ts";
+import type { Config } from "../../config/config.ts";
+import { cliqueProposalsPath, clockStopPath, parameterProposalsPath, snapshotsPath } from "../../config/home.ts";
+import type * as NetworkEngine from "./network-engine.ts";
+import type { OpenChain } from "./open-chain.ts";
+import type { PoolRole } from "./pool-role.ts";
+
+/** How often the clocks are compared while no block is made. */
+const CLOCK_CHECK_MS = 10_000;
+/** The EVM of the newest rules is compiled this long after the start: after the first answer, before the first call. */
+const WARM_UP_AFTER_MS = 200;
+
+export type ProductionModules = {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly failures: Failures;
+  readonly timers: Timers;
+  /** For what other threads and processes do. */
+  readonly machineTimers: Timers;
+  readonly opened: OpenChain;
+  readonly pool: PoolRole;
+  readonly beginBlock: BeginBlock;
+  /** Executes transactions of the next block ahead in other threads. */
+  readonly speculation?: Speculation | undefined;
+  readonly execution: CallModules;
+  /** Loaded for `consensus.engine = cometbft` alone. */
+  readonly networkEngine: typeof NetworkEngine | undefined;
+  /** CometBFT as state sync left it, if there was one. */
+  readonly synced: SyncedEngine | undefined;
+  /** The attributes with what was set by hand for the next block, on a dev chain. */
+  readonly override: (attributes: PayloadAttributes) => PayloadAttributes;
+  /** Milliseconds that a dev chain's clock is ahead of the system's. */
+  readonly clockOffsetMs: () => number;
+};
+
+export type ProductionHooks = {
+  /** Called once when a block could not be made durable. */
+  readonly onFatal: (error: unknown) => void;
+  /** In place of the system's clocks, for tests that set them. Milliseconds. */
+  readonly wallClock?: () => number;
+  readonly monotonicClock?: () => number;
+};
+
+/** No block follows the head of this chain. */
+class MissingRequestContractsError extends NodeError {
+  readonly code = "GENESIS_REQUEST_CONTRACTS";
+  constructor({ eip, address }: (typeof REQUEST_CONTRACTS)[number]) {
+    super(
+      `the chain has no code at ${checksumAddress(address)} (${eip}), without which no block is valid from Prague on: move config.pragueTime of the genesis to a later time, and deploy the contract before it`,
+      { address },
+    );
+  }
+}
+
+/** What decides which blocks come next: the application, its engine, votes about validators, snapshots for new nodes. */
+export class ProductionRole implements ProductionParts {
+  readonly application: Application;
+  readonly engine: Engine;
+  /** The engine, where it is the one of this process. */
+  readonly solo: SoloEngine | undefined;
+  readonly voting: Voting;
+  readonly blockTester: BlockTester;
+  readonly badBlocks: BadBlocks;
+  readonly feeRecipient: { value: Address };
+  readonly pending: ChainReader["pending"];
+  readonly #config: Config;
+  readonly #modules: ProductionModules;
+  readonly #hooks: ProductionHooks;
+  readonly #clock: ClockWatch;
+  readonly #changes = new ChainChanges();
+  readonly #reports: AgreementReports;
+  readonly #snapshots: Snapshots;
+  #stalled: unknown;
+  #lastOpened: { readonly attributes: PayloadAttributes; readonly header: OpenHeader } | undefined;
+  #isRunning = false;
+  /** Resolves once the engine runs; undefined while it waits for the check of the index. */
+  #engineStart: Promise<void> | undefined;
+  #timers: readonly Timer[] = [];
+
+  constructor(config: Config, modules: ProductionModules, hooks: ProductionHooks) {
+    this.#config = config;
+    this.#modules = modules;
+    this.#hooks = hooks;
+    const { opened, pool, beginBlock, networkEngine, failures, log } = modules;
+    const { chain } = opened;
+    const { extraData, gasLimit } = config.consensus;
+    this.#clock = this.#watchClock();
+    this.feeRecipient = {
+      value: networkEngine?.defaultFeeRecipient(config) ?? config.consensus.feeRecipient,
+    };
+    this.badBlocks = new BadBlocks(BAD_BLOCK_LIMITS);
+    const building = {
+      gasLimitTarget: () => chain.config.gasLimitTarget ?? gasLimit,
+      minimumTip: () => this.#minimumTip(),
+    };
+    const { mempool, setAside } = pool;
+    const shared = { chain, mempool, beginBlock, setAside, log: log.child("consensus") };
+    const pending = new PendingBlocks(
+      { ...building, alwaysCurrent: opened.patches !== undefined },
+      { ...shared, nextTimestamp: () => this.#nextTimestamp(), now: () => performance.now() },
+    );
+    this.pending = () => pending.current();
+    const soloSet = soloStartingSet(config.consensus.feeRecipient);
+    this.voting = createVoting({
+      chain,
+      proposals: openProposals(cliqueProposalsPath(config.home)),
+      parameterProposals: new ParameterProposals(parameterProposalsPath(config.home)),
+      startingSet: () => networkEngine?.startingSet(config) ?? soloSet,
+    });
+    this.#reports = new AgreementReports({
+      chain,
+      voting: this.voting,
+      metrics: modules.metrics,
+      log: log.child("consensus"),
+    });
+    const snapshotFiles = new SnapshotFiles(snapshotsPath(config.home));
+    const { config: chainConfig, genesisHash } = chain;
+    const forks = new ForkHashes({ config: chainConfig, genesisHash, genesisTime: opened.genesis.timestamp });
+    this.application = new EvmApplication(
+      {
+        ...building,
+        feeRecipient: () => this.feeRecipient.value,
+        extraData,
+        forks,
+        rules: genesisRules(opened.genesis.config),
+      },
+      {
+        ...shared,
+        speculation: modules.speculation,
+        proposals: this.voting.proposals,
+        parameterProposals: this.voting.parameterProposals,
+        startingSet: this.voting.startingSet,
+        validatorPower: () => networkEngine?.validatorPower(config) ?? 1,
+        snapshots: snapshotFiles,
+        submissions: pool.fromPeers,
+        onFailure: (where, error) => this.#onFailure(where, error),
+        now: () => performance.now(),
+      },
+    );
+    const network = this.#createNetworkEngine();
+    this.solo = network === undefined ? this.#createSoloEngine() : undefined;
+    this.engine = network ?? this.solo!;
+    this.blockTester = createBlockTester({ ...building, assertCanCommit: () => this.#assertCanCommit() }, shared);
+    this.#snapshots = createSnapshots(config.snapshot, {
+      chain,
+      failures,
+      metrics: modules.metrics,
+      addresses: () => opened.store.addresses(),
+      pinState: (number) => opened.store.pinState(number),
+      files: snapshotFiles,
+      log: log.child("snapshots"),
+    });
+  }
+
+  nextBlock(): NextBlock {
+    const { opened, pool, override } = this.#modules;
+    const { chain, patches } = opened;
+    const { block } = chain.head();
+    const attributes = override({
+      timestamp: this.#nextTimestamp(),
+      feeRecipient: this.feeRecipient.value,
+      gasLimit: nextGasLimit(
+        gasLimitBase(block.header, chain.config),
+        chain.config.gasLimitTarget ?? this.#config.consensus.gasLimit,
+      ),
+    });
+    const inBlock = this.#openAfter(block, attributes);
+    const { baseFeePerGas } = inBlock;
+    // On a dev chain nobody else's transactions are before it, but those that wait for a block of one's own are.
+    const isAfterPending = patches !== undefined && pool.mempool.counts().pending > 0;
+    const on = isAfterPending ? ({ at: "pending" } as const) : ({ at: "latest", inBlock } as const);
+    return { target: { ...on, keepsFees: true }, baseFeePerGas };
+  }
+
+  /** The open header with these attributes on `parent`, which clients that prepare transactions ask for several times a block. */
+  #openAfter({ hash, header }: Block, attributes: PayloadAttributes): OpenHeader {
+    const last = this.#lastOpened;
+    if (last?.header.parentHash === hash && isSameBlock(last.attributes, attributes)) return last.header;
+    // One that it could be: the real one depends on the nanosecond.
+    const likely = prevRandaoOf(header.mixHash, {
+      height: header.number + 1,
+      time: { seconds: attributes.timestamp, nanos: 0 },
+      proposer: this.feeRecipient.value,
+    });
+    const opened = openHeader(header, hash, { prevRandao: likely, ...attributes }, this.#modules.opened.chain.config);
+    this.#lastOpened = { attributes, header: opened };
+    return opened;
+  }
+
+  /** Why no blocks are made at present; undefined while they are. */
+  stalled(): unknown {
+    if (this.#modules.opened.store.isUnchecked) return new StoreUncheckedError();
+    return this.#stalled ?? this.#clock.problem() ?? this.engine.network?.status().problem;
+  }
+
+  /** Makes a block of the solo engine now. @throws ChainBusyError while the chain is changed otherwise */
+  produceBlock(): Hash {
+    this.#assertChangeable();
+    return this.solo!.produceBlock();
+  }
+
+  async withoutEngine<T>(name: string, change: () => Promise<T>): Promise<T> {
+    if (this.engine.network !== undefined) throw new NetworkDecidesBlocksError();
+    this.#assertChangeable();
+    return this.#changes.run(name, async () => {
+      // Blocks that the engine builds meanwhile would have another parent.
+      await this.engine.stop();
+      this.application.engineLost();
+      try {
+        return await change();
+      } finally {
+        if (this.#isRunning) await this.engine.start();
+      }
+    });
+  }
+
+  rewind(number: number): Promise<void> {
+    const { chain, store } = this.#modules.opened;
+    return this.withoutEngine("a rewind", async () => {
+      for (;;) {
+        const head = chain.head().block.header.number;
+        if (head <= number) return;
+        chain.rollbackTo(nextRollback(store, head, number));
+        // Other calls have their turn between two parts.
+        await setImmediate();
+      }
+    });
+  }
+
+  /** @throws MissingRequestContractsError */
+  async start(): Promise<void> {
+    const { timers } = this.#modules;
+    if (this.solo !== undefined) this.#assertRequestContracts();
+    this.#isRunning = true;
+    this.#reports.report();
+    const { store } = this.#modules.opened;
+    if (store.isUnchecked) void this.#startEngineOnceChecked();
+    else await this.#startEngine();
+    this.#timers = [
+      timers.every(CLOCK_CHECK_MS, "clock check", this.#clock.check),
+      timers.after(WARM_UP_AFTER_MS, "warm-up", this.pending),
+    ];
+  }
+
+  async stop(): Promise<void> {
+    const hasStarted = this.#isRunning;
+    this.#isRunning = false;
+    this.#snapshots.close();
+    if (hasStarted && this.#engineStart !== undefined) {
+      await this.#engineStart.catch(() => {});
+      await this.engine.stop();
+    }
+    for (const timer of this.#timers) timer.cancel();
+  }
+
+  async #startEngine(): Promise<void> {
+    this.#engineStart = Promise.resolve(this.engine.start());
+    await this.#engineStart;
+  }
+
+  /** No block is proposed, voted for or executed on an index that nobody has checked: a row that damage hides makes a block that no other node takes. */
+  async #startEngineOnceChecked(): Promise<void> {
+    await this.#modules.opened.store.untilChecked();
+    if (!this.#isRunning) return;
+    try {
+      await this.#startEngine();
+    } catch (error) {
+      this.#hooks.onFatal(error);
+    }
+  }
+
+  /** A Prague block after the first has called them; a fork continues a chain that has such blocks. */
+  #assertRequestContracts(): void {
+    const { chain, fork } = this.#modules.opened;
+    const { header } = chain.head().block;
+    const next = { number: header.number + 1, timestamp: this.#nextTimestamp(), difficulty: 0n };
+    const isPrague = (block: ForkPoint) => isAtLeast(hardforkAt(chain.config, block), "prague");
+    const isCalled = header.number > 0 && isPrague(header);
+    if (fork !== undefined || isCalled || !isPrague(next)) return;
+    const [missing] = missingRequestContracts(chain.stateAt(header.number));
+    if (missing !== undefined) throw new MissingRequestContractsError(missing);
+  }
+
+  /** Of the transactions this node puts into blocks, in wei: its own, or that of the chain where it is higher. */
+  #minimumTip(): bigint {
+    const { minimumGasPriceWei: own } = this.#config.mempool;
+    const { minimumTip: agreed = 0n } = this.#modules.opened.chain.config;
+    return own > agreed ? own : agreed;
+  }
+
+  #headTimestamp(): number {
+    return this.#modules.opened.chain.head().block.header.timestamp;
+  }
+
+  /** Unix seconds of a block that is made now. */
+  #nextTimestamp(): number {
+    const wallClock = this.#hooks.wallClock?.() ?? Date.now();
+    const now = timeOf(wallClock + this.#modules.clockOffsetMs());
+    const step = timestampStepOf(this.#config.consensus.blockTime);
+    return nextBlockTime(now, this.#headTimestamp(), step).seconds;
+  }
+
+  /** No block takes what waits: its sender would never hear why. */
+  #explainUnpacked(): void {
+    const { baseFeePerGas = 0n } = this.nextBlock();
+    const waiting = [...this.#modules.pool.mempool.content().pending.values()].flat();
+    const tooCheap = waiting.filter(({ tx }) => maxFeePerGasOf(tx) < baseFeePerGas);
+    const [first] = tooCheap;
+    this.#modules.log.warn("no block takes the transactions that wait", {
+      waiting: waiting.length,
+      ...(first && { belowBaseFee: tooCheap.length, first: first.tx.hash, maxFeePerGas: maxFeePerGasOf(first.tx) }),
+      baseFeePerGas,
+    });
+  }
+
+  #assertCanCommit(): void {
+    if (this.engine.network !== undefined) throw new NetworkDecidesBlocksError();
+    this.#assertChangeable();
+  }
+
+  /** @throws StoreUncheckedError, ChainBusyError */
+  #assertChangeable(): void {
+    if (this.#modules.opened.store.isUnchecked) throw new StoreUncheckedError();
+    this.#changes.assertNone();
+  }
+
+  #createNetworkEngine(): Engine | undefined {
+    const { networkEngine, opened, execution, failures, machineTimers, metrics, log, synced } = this.#modules;
+    return networkEngine?.createNetworkEngine(this.#config, {
+      application: this.application,
+      chain: opened.chain,
+      rules: genesisRules(opened.genesis.config),
+      execution,
+      failures,
+      timers: machineTimers,
+      metrics,
+      log,
+      synced,
+      onFatal: this.#hooks.onFatal,
+      // It receives the tips unless that is configured otherwise.
+      onNewKey: (old, address) => {
+        if (this.feeRecipient.value === old) this.feeRecipient.value = address;
+      },
+      signers: () => {
+        const { number } = opened.chain.head().block.header;
+        return this.voting.snapshotAt(number).signers.map(({ address }) => address);
+      },
+    });
+  }
+
+  #createSoloEngine(): SoloEngine {
+    const { blockTime, feeRecipient: proposer } = this.#config.consensus;
+    const { batchAbove } = this.#config.devChain;
+    const { opened, pool, timers, clockOffsetMs } = this.#modules;
+    return new SoloEngine(
+      {
+        blockTime,
+        batchAbove,
+        proposer,
+        onFatal: this.#hooks.onFatal,
+        isTemporary: isTemporaryFailure,
+        onStalled: (cause) => this.#onStalled(cause),
+      },
+      {
+        application: this.application,
+        onExecutable: (listener) => pool.mempool.onPending(listener),
+        executableCount: () => pool.mempool.counts().pending,
+        onUnpacked: () => this.#explainUnpacked(),
+        now: () => timeOf(this.#clock.now() + clockOffsetMs()),
+        headTimestamp: () => this.#headTimestamp(),
+        packsAhead: opened.patches === undefined,
+        timers,
+      },
+    );
+  }
+
+  /** No block can be made over a damaged index, which the next start makes anew. */
+  #onFailure(where: string, error: unknown): void {
+    this.#modules.failures.report(where, error);
+    if (isIndexDamage(error)) this.#hooks.onFatal(error);
+  }
+
+  #onStalled(cause: unknown): void {
+    const { opened, failures, log } = this.#modules;
+    this.#stalled = cause;
+    const { number } = opened.chain.head().block.header;
+    if (cause === undefined) log.info("block production resumed", { head: number });
+    else failures.report("block production", cause, { head: number });
+  }
+
+  #watchClock(): ClockWatch {
+    const { acceptsClock, home, dev } = this.#config;
+    const { opened, log, metrics } = this.#modules;
+    const { wallClock = Date.now, monotonicClock = () => performance.now() } = this.#hooks;
+    const { number, timestamp } = opened.chain.head().block.header;
+    return createClockWatch(
+      {
+        forwardJumpMsMax: dev ? CLOCK_JUMP_LIMITS.forwardMsDev : CLOCK_JUMP_LIMITS.forwardMs,
+        isAccepted: acceptsClock,
+      },
+      number === 0 ? undefined : timestamp,
+      {
+        wallClock,
+        monotonicClock,
+        metrics,
+        log: log.child("clock"),
+        clockStop: openClockStopFile(clockStopPath(home)),
+      },
+    );
+  }
+}
+
+/** Nothing was stored, and the cause can pass without a restart: a full disk, a clock, a system contract that is missing. */
+function isTemporaryFailure(error: unknown): boolean {
+  return (
+    error instanceof DiskFullError ||
+    error instanceof LogWriteError ||
+    error instanceof ClockJumpError ||
+    error instanceof OwnProposalRejectedError
+  );
+}
+
+function timeOf(milliseconds: number): Time {
+  return {
+    seconds: Math.floor(milliseconds / 1000),
+    nanos: Math.floor(milliseconds % 1000) * 1_000_000,
+  };
+}
+
+/** Whether both attributes open the same header. */
+function isSameBlock(a: PayloadAttributes, b: PayloadAttributes): boolean {
+  return (
+    a.timestamp === b.timestamp &&
+    a.feeRecipient === b.feeRecipient &&
+    a.gasLimit === b.gasLimit &&
+    a.prevRandao === b.prevRandao &&
+    a.forced?.baseFeePerGas === b.forced?.baseFeePerGas
+  );
+}

@@ -1,0 +1,45 @@
+import { toQuantity } from "../../../base/primitives/quantity.ts";
+import type { Timers } from "../../../base/telemetry/timers.ts";
+import { DevControlError } from "../../../dev/dev-settings.ts";
+import { planReadsOf } from "../../../dev/fork/choose-fork-point.ts";
+import { fetchRemoteCalls, remoteName } from "../../../dev/fork/fetch-remote-calls.ts";
+import { type ForkPoint, readForkBlock, storeForkChoice } from "../../../dev/fork/fork-point.ts";
+import type { Config } from "../../config/config.ts";
+import { forkPointPath, isInMemory } from "../../config/home.ts";
+import type { Fork } from "../chain/open-fork.ts";
+import { remoteAccessOf } from "../chain/remote-access.ts";
+
+/**
+ * `DevPort.setForkUrl`: the node at `url` is asked from now on, also after a restart.
+ * @throws DevControlError where nothing is forked, or the node has another chain; ForkRemoteError where it does not answer
+ */
+export async function setForkUrl(config: Config, fork: Fork | undefined, url: string, timers: Timers): Promise<void> {
+  if (fork === undefined) throw new DevControlError("the chain continues no other chain");
+  const { point, choice } = fork;
+  const { number } = point.header;
+  const urls = [url];
+  const { chainId, hash } = await readForkBlock(
+    fetchRemoteCalls({ urls, access: remoteAccessOf(config), isFirstContact: true }, timers),
+    number,
+  );
+  if (chainId !== point.chainId || hash !== fork.base.block.hash) {
+    const remote = remoteName(url);
+    throw new DevControlError("the node has another chain than the forked one", { remote });
+  }
+  // A node that serves no proofs would fail at every read from now on.
+  if (fork.isVerified) await assertProves(config, point, url, timers);
+  if (!isInMemory(config)) {
+    storeForkChoice(forkPointPath(config.home), { ...choice!, urls });
+  }
+  fork.setUrls(urls);
+}
+
+/** @throws ForkRemoteError, ForkAnswerError, ForkProofError */
+async function assertProves(config: Config, point: ForkPoint, url: string, timers: Timers): Promise<void> {
+  const call = fetchRemoteCalls(
+    { urls: [url], access: remoteAccessOf(config), planReads: planReadsOf(point, true) },
+    timers,
+  );
+  const [address] = point.alloc.keys();
+  await call([{ method: "eth_getBalance", params: [address, toQuantity(point.header.number)] }]);
+}

@@ -1,0 +1,32 @@
+import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type ForkChoice, storeForkChoice } from "../../../dev/fork/fork-point.ts";
+import { syncDirectory } from "../../../store/storage/make-folder.ts";
+import { dataPath, forkPointPath, loadedStatePath, pendingResetPath } from "../../config/home.ts";
+
+/** Values that programs stored under names of their own are not of the chain. */
+const NOT_OF_CHAIN = "dapp-db";
+
+/** Decides what the chain of `home` is from its next start on: a crash from here on does not undo it. */
+export function beginReset(home: string, choice: ForkChoice): void {
+  storeForkChoice(pendingResetPath(home), choice);
+}
+
+/** Removes the chain of a home that is to have another one; no file of it may be open. */
+export function finishReset(home: string): void {
+  const pending = pendingResetPath(home);
+  if (!existsSync(pending)) return;
+  removeChain(home);
+  // Last: until then the removal is done again.
+  renameSync(pending, forkPointPath(home));
+  syncDirectory(dirname(pending));
+}
+
+/** Removes all that is of the chain of a home. */
+export function removeChain(home: string): void {
+  const data = dataPath(home);
+  for (const name of existsSync(data) ? readdirSync(data) : []) {
+    if (name !== NOT_OF_CHAIN) rmSync(join(data, name), { recursive: true, force: true });
+  }
+  rmSync(loadedStatePath(home), { force: true });
+}

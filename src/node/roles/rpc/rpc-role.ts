@@ -1,0 +1,329 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { invariant } from "../../../base/errors.ts";
+import { hexToBytes } from "../../../base/primitives/hex.ts";
+import type { Failures } from "../../../base/telemetry/failures.ts";
+import type { Logger } from "../../../base/telemetry/logger.ts";
+import type { Metrics } from "../../../base/telemetry/metrics.ts";
+import type { Timers } from "../../../base/telemetry/timers.ts";
+import type { Contracts } from "../../../dev/artifacts/contracts.ts";
+import { createClientAdmission } from "../../../rpc/methods/les/client-admission.ts";
+import { createMethodRegistry } from "../../../rpc/methods/methods.ts";
+import type { DevPort, Forking } from "../../../rpc/ports/dev.ts";
+import type { ExecutionPort } from "../../../rpc/ports/execution.ts";
+import type { Readiness } from "../../../rpc/ports/node.ts";
+import { createAuthenticator, type TokenKeys } from "../../../rpc/transport/auth/authenticator.ts";
+import { namespaceOf } from "../../../rpc/transport/dispatch/method.ts";
+import { type RpcServer, startRpcServer } from "../../../rpc/transport/server/server.ts";
+import { DappDb } from "../../../store/storage/dapp-db.ts";
+import { openDurableLmdbKv } from "../../../store/storage/lmdb-kv.ts";
+import { makeFolder } from "../../../store/storage/make-folder.ts";
+import { createCallerFiles } from "../../adapters/caller-files.ts";
+import { NodeProvider } from "../../adapters/provider.ts";
+import {
+  allowedOriginsOf,
+  describeListeners,
+  endpointsOf,
+  exposedUrl,
+  type Listener,
+  namespacesOf,
+} from "../../adapters/rpc-endpoints.ts";
+import { createRpcObserver } from "../../adapters/rpc-observer.ts";
+import { rpcLimitsOf } from "../../adapters/rpc-settings.ts";
+import { lastingConnectionSessions, reportSessions } from "../../adapters/sessions.ts";
+import type { Config } from "../../config/config.ts";
+import { dataPath, isInMemory, verifiedContractsPath } from "../../config/home.ts";
+import { createJwtSecret, createNodeKey, type InstanceId, openInstanceId } from "../../config/secrets.ts";
+import type { TlsFiles } from "../../config/tls-files.ts";
+import { fixedTokenKeys, openTokenFiles } from "../../config/token-file.ts";
+import { formatHostPort } from "../../config/value-types.ts";
+import type { AccountManager } from "../../keystore/account-manager.ts";
+import { UnlockForbiddenError } from "../../keystore/errors.ts";
+import type { ActivityLog } from "../../observe/activity/activity-log.ts";
+import { createOtherRequests } from "../../observe/other-requests.ts";
+import type { RpcProcesses } from "../../processes/rpc-processes.ts";
+import { startRpcProcesses } from "../../processes/rpc-processes.ts";
+import { createRuntimePort } from "../../profiling/runtime-port.ts";
+import { filesInFolder, filesInMemory, VerifiedContracts } from "../../services/contracts/verified-contracts.ts";
+import { LightClientService } from "../../services/light-client-service.ts";
+import { createSolidityCompiler } from "../../services/solidity-compiler.ts";
+import { WhisperService } from "../../services/whisper-service.ts";
+import type { ChainRole } from "../chain/chain-role.ts";
+import { Resources } from "../resources.ts";
+import { ChainRpc, type RpcServices } from "./chain-rpc.ts";
+import { openKeys } from "./open-keys.ts";
+import { RpcSwitch } from "./rpc-switch.ts";
+
+/** Time for running calls when the node stops: a node ends within five seconds. */
+const STOP_GRACE_MS = 2_000;
+
+export type RpcRoleModules = {
+  readonly role: ChainRole;
+  readonly log: Logger;
+  /** Shows single calls; undefined: nobody looks at them */
+  readonly activity: ActivityLog | undefined;
+  readonly metrics: Metrics;
+  readonly failures: Failures;
+  readonly timers: Timers;
+  /** For what other threads and processes do. */
+  readonly machineTimers: Timers;
+  readonly readiness: () => Readiness;
+  /** undefined: no TLS */
+  readonly tls: TlsFiles | undefined;
+  /** Of `--artifacts`; undefined: none were named */
+  readonly artifacts: Contracts | undefined;
+  readonly reset: (forking: Forking | undefined, instance: InstanceId) => Promise<void>;
+  readonly loadState: DevPort["loadState"];
+};
+
+/** Everything that answers calls: listeners, the processes behind them, the methods and what they use besides the chain. */
+export class RpcRole {
+  /** undefined: this process serves every connection */
+  processes: RpcProcesses | undefined;
+  readonly #config: Config;
+  readonly #modules: RpcRoleModules;
+  readonly #resources = new Resources();
+  readonly #instance: InstanceId;
+  #services: RpcServices | undefined;
+  #chain: ChainRpc | undefined;
+  /** undefined: the chain is never replaced, and the way over the switch costs a little */
+  #switch: RpcSwitch | undefined;
+  #server: RpcServer | undefined;
+  #provider: NodeProvider | undefined;
+  #isListening = false;
+
+  private constructor(config: Config, modules: RpcRoleModules) {
+    this.#config = config;
+    this.#modules = modules;
+    this.#instance = openInstanceId(config);
+  }
+
+  /**
+   * Opens every listener the configuration asks for, all or none.
+   * @throws UnknownNamespaceError, InvalidConfigError, and what listening throws
+   */
+  static async start(config: Config, modules: RpcRoleModules): Promise<RpcRole> {
+    const rpc = new RpcRole(config, modules);
+    await rpc.#resources.during(() => rpc.#open());
+    return rpc;
+  }
+
+  /** Every method, for programs in this process. */
+  get provider(): NodeProvider {
+    return this.#provider!;
+  }
+
+  /** Executes on the chain of now. */
+  get execution(): ExecutionPort {
+    return this.#chain!.ports.execution;
+  }
+
+  /** Names of the methods that there are now. */
+  get methods(): Iterable<string> {
+    return this.#chain!.registry.keys();
+  }
+
+  get listeners(): readonly Listener[] {
+    return describeListeners(this.#server!, this.#config, this.#services!.known);
+  }
+
+  /** Runs `work`, which a call of this node asked for, while no other call is under way. */
+  async whileIdle(work: () => Promise<void>): Promise<void> {
+    invariant(this.#switch !== undefined, "only a dev chain is reset");
+    await this.#switch.whileIdle(work);
+  }
+
+  /** Closes what reads the chain, and serves the one that `open` opens then. For `whileIdle`. */
+  async replaceChain(open: () => Promise<ChainRole>): Promise<void> {
+    await this.#chain!.close();
+    this.#chain = new ChainRpc(this.#config, await open(), this.#services!);
+    this.#switch!.target = this.#chain;
+    this.#instance.renew();
+  }
+
+  async close(): Promise<void> {
+    this.#isListening = false;
+    await this.#resources.close();
+  }
+
+  async #open(): Promise<void> {
+    const config = this.#config;
+    const { role, log, metrics, timers, machineTimers, activity } = this.#modules;
+    const rpcLog = log.child("rpc");
+    this.#services = await this.#openServices();
+    this.#chain = new ChainRpc(config, role, this.#services);
+    this.#resources.add(() => this.#chain!.close());
+    const { ports } = this.#chain;
+    // Only a dev chain can be replaced.
+    if (config.dev && role.devChain) this.#switch = new RpcSwitch(this.#chain, timers);
+    const registry = this.#switch?.registry ?? this.#chain.registry;
+    const keys = isInMemory(config) ? fixedTokenKeys(randomBytes(32)) : tokenFilesOf(config, { log: rpcLog, timers });
+    const authentication = createAuthenticator(
+      { keys, ...config.limits.tokens, onBadToken: (source) => this.processes?.countBadToken(source) },
+      { timers },
+    );
+    const tls = this.#modules.tls?.material;
+    const { serving } = this.#services.lightClients;
+    this.processes = startRpcProcesses(config, tls, {
+      core: role,
+      registry,
+      metrics,
+      ports,
+      serving,
+      timers: machineTimers,
+      log: rpcLog,
+      onBadToken: authentication.countBadToken,
+      activity,
+    });
+    this.#resources.add(() => this.processes?.close());
+    reportSessions(metrics, ports.sessions);
+    this.#resources.add(() => ports.sessions.feeds.close());
+    this.#provider = new NodeProvider(registry, ports);
+    this.#resources.add(() => this.#provider?.close());
+    const { jsonRpc, ipc, home } = config;
+    if (ipc.enable) makeFolder(home);
+    const { endpoints } = this.#services;
+    this.#server = await startRpcServer(
+      {
+        ...(jsonRpc.enable && (isOneAddress(jsonRpc) ? { http: endpoints.http } : endpoints)),
+        ...(ipc.enable && { ipc: { path: resolve(home, ipc.path) } }),
+        allowedHosts: jsonRpc.vhosts,
+        allowedOrigins: allowedOriginsOf(config),
+        limits: rpcLimitsOf(config),
+        // Where every page may call, the header keeps nobody out: scripts of anvil's users leave it away.
+        takesAnyContentType: config.devChain.dialect === "anvil" && allowedOriginsOf(config).includes("*"),
+        ...(tls && { tls }),
+      },
+      {
+        registry,
+        modules: ports,
+        timers,
+        observer: createRpcObserver(rpcLog, metrics, activity?.call),
+        ...(serving && {
+          admission: createClientAdmission({ serving, timers }),
+        }),
+        authenticate: authentication.authenticate,
+        connectionWorkers: this.processes,
+        otherRequest: createOtherRequests(config, rpcLog, this.#modules.readiness, ports),
+      },
+    );
+    this.#resources.add(() => this.#server?.close(STOP_GRACE_MS));
+    this.#modules.tls?.onChange((material) => {
+      this.#server?.setTls(material);
+      this.processes?.setTls(material);
+    });
+    this.#isListening = true;
+  }
+
+  /** What methods use besides the chain. */
+  async #openServices(): Promise<RpcServices> {
+    const config = this.#config;
+    const resources = this.#resources;
+    const { role, log, metrics, failures, timers, machineTimers, readiness, reset, loadState, artifacts } =
+      this.#modules;
+    const known = [...new Set([...createMethodRegistry(config).keys()].map(namespaceOf))];
+    const endpoints = endpointsOf(config, known);
+    const keys = this.#openKeys();
+    resources.add(() => keys.close());
+    const files = createCallerFiles(config);
+    const runtime = createRuntimePort({ log, files, timers });
+    resources.add(() => runtime.close());
+    const lightClients = new LightClientService(config, { timers, metrics });
+    resources.add(() => lightClients.close());
+    const whisper = await WhisperService.start(
+      config,
+      {
+        log: log.child("shh"),
+        failures,
+        timers: machineTimers,
+        metrics,
+        // A chain that can be replaced has no network.
+        networkHosts: () => networkHostsOf(role),
+      },
+      namespacesOf(config.jsonRpc.api, known).includes("shh"),
+    );
+    resources.add(() => whisper.close());
+    const dappDb = openDappDb(config, metrics);
+    resources.add(() => dappDb.close());
+    const compiler = createSolidityCompiler(config.jsonRpc.compileSolidity, machineTimers);
+    resources.add(() => compiler.close());
+    return {
+      log,
+      failures,
+      timers,
+      machineTimers,
+      metrics,
+      keys,
+      dappDb,
+      compiler,
+      verifiedContracts: openVerifiedContracts(config, log.child("contracts")),
+      artifacts,
+      runtime,
+      files,
+      lightClients,
+      whisper,
+      instance: this.#instance,
+      endpoints,
+      known,
+      server: () => this.#server,
+      provider: () => (this.#isListening ? this.#provider : undefined),
+      isListening: () => this.#isListening,
+      readiness,
+      reset: ({ forking }) => reset(forking, this.#instance),
+      loadState,
+      connectionSessions: lastingConnectionSessions(config, log.child("rpc"), timers),
+    };
+  }
+
+  #openKeys(): AccountManager {
+    const { role, log, metrics, timers } = this.#modules;
+    return openKeys(this.#config, log.child("keystore"), {
+      metrics,
+      timers,
+      publicKeys: new Map(role.opened.devAccounts.map(({ address, privateKey }) => [address, hexToBytes(privateKey)])),
+      assertUnlockAllowed: () => {
+        const exposed = exposedUrl(this.#server?.urls ?? {});
+        if (exposed !== undefined && !this.#config.jsonRpc.allowInsecureUnlock) {
+          throw new UnlockForbiddenError(exposed);
+        }
+      },
+    });
+  }
+}
+
+/** Created at the first start of a dev chain, and again after it was deleted to revoke all tokens. The node's key with it: no call of a stranger writes into the home. */
+function tokenFilesOf({ home }: Config, modules: Pick<RpcRoleModules, "log" | "timers">): TokenKeys {
+  createNodeKey(home);
+  createJwtSecret(home);
+  return openTokenFiles(home, modules);
+}
+
+/** WebSocket is served on HTTP's port as well; where both have the same one, it is served there alone. */
+function isOneAddress({ address, wsAddress }: Config["jsonRpc"]): boolean {
+  return address.port !== 0 && formatHostPort(address) === formatHostPort(wsAddress);
+}
+
+/** Where the chain's peers are; none for an engine without a network. */
+function networkHostsOf({ production: { engine } }: ChainRole): readonly string[] {
+  const addresses = engine.network?.peers().map(({ remoteAddress }) => remoteAddress) ?? [];
+  return [...new Set(addresses.map((address) => address.slice(0, address.lastIndexOf(":"))))];
+}
+
+function openVerifiedContracts(config: Config, log: Logger): VerifiedContracts {
+  const files = isInMemory(config) ? filesInMemory() : filesInFolder(verifiedContractsPath(config.home));
+  return new VerifiedContracts(files, log);
+}
+
+function openDappDb({ home, limits }: Config, metrics: Metrics): DappDb {
+  const directory = join(dataPath(home), "dapp-db");
+  const rejected = metrics.counter({
+    name: "dapp_db_rejected_puts_total",
+    help: "Values of db_putString and db_putHex rejected by a limit.",
+  });
+  return new DappDb(limits.dappDb, {
+    onRefused: () => rejected.add(),
+    exists: () => existsSync(join(directory, "data.mdb")),
+    open: () => openDurableLmdbKv(directory),
+  });
+}

@@ -1,0 +1,55 @@
+import { CompilerError } from "../../rpc/transport/errors.ts";
+
+/** Of the Solidity compiler, one source at a time. */
+export const COMPILER_LIMITS = {
+  /**
+   * Time for one source. Most take less than the second or two that loading takes, ten times as long on a busy machine; an optimizer may run for
+   * ever. Just below the time that the calls of one HTTP request have.
+   */
+  timeoutMs: 29_000,
+  /** Of the compiler's process, as the system counts it: 150 MB without a source. Four hundred contracts in one source need 360 MB. */
+  memoryMegabytesMax: 640,
+  /** Sources that wait. */
+  waitingMax: 7,
+  /** JSON of the contracts, which the chain's thread parses: a project of a hundred large contracts has half of it. */
+  outputBytesMax: 16 * 2 ** 20,
+  /** Of the compiler's messages, in an error. */
+  errorCharsMax: 64 * 2 ** 10,
+} as const;
+
+const MEMORY_BYTES_MAX = COMPILER_LIMITS.memoryMegabytesMax * 2 ** 20;
+
+/** A source needs more memory than `COMPILER_LIMITS` has for one. */
+export class CompilerMemoryError extends CompilerError {
+  constructor() {
+    super(`more than ${COMPILER_LIMITS.memoryMegabytesMax} MB of memory are needed, the limit for one source`);
+  }
+}
+
+/** Of the limit: memory that is not WebAssembly's, and pages that it has and has not used yet, have the rest. */
+const GROWTH_SHARE = 0.9;
+
+/** @throws CompilerMemoryError if this process has too much memory. The number is there on every platform. */
+export function assertCompilerMemory(): void {
+  if (process.memoryUsage.rss() > MEMORY_BYTES_MAX) throw new CompilerMemoryError();
+}
+
+/** @throws CompilerMemoryError if this process would have too much memory with `bytes` more */
+export function assertCompilerMayGrow(bytes: number): void {
+  if (process.memoryUsage.rss() + bytes > GROWTH_SHARE * MEMORY_BYTES_MAX) throw new CompilerMemoryError();
+}
+
+type Diagnostic = { readonly severity: string; readonly formattedMessage: string };
+type Output = { readonly contracts?: object; readonly errors?: readonly Diagnostic[] };
+
+/** What callers need of the compiler's `output`. @throws CompilerError for errors of the source, and for too much */
+export function compiledText(output: string): string {
+  const { contracts = {}, errors = [] } = JSON.parse(output) as Output;
+  const texts = errors.filter(({ severity }) => severity === "error").map((error) => error.formattedMessage.trim());
+  if (texts.length > 0) throw new CompilerError(texts.join("\n").slice(0, COMPILER_LIMITS.errorCharsMax));
+  const text = JSON.stringify({ contracts });
+  if (text.length > COMPILER_LIMITS.outputBytesMax) {
+    throw new CompilerError(`the output has more than ${COMPILER_LIMITS.outputBytesMax} bytes`);
+  }
+  return text;
+}

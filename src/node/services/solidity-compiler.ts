@@ -1,0 +1,125 @@
+import type { Timer, Timers } from "../../base/telemetry/timers.ts";
+import { Channel, type ChannelMessage } from "../../base/threads/channel.ts";
+import { startProcess } from "../../base/threads/start-thread.ts";
+import type { Compiler, CompilerOutput } from "../../rpc/ports/tools.ts";
+import { CompilerBusyError, CompilerError } from "../../rpc/transport/errors.ts";
+import type { CompilerProcessHandlers } from "./compile-solidity.process.ts";
+import { COMPILER_LIMITS } from "./compiler-limits.ts";
+
+/** Loading the program takes some 0.3 s; on a busy machine many times that. */
+const START_MS_MAX = 30_000;
+const CLOSED = "the node stops";
+
+/** As where `solc` is not installed. */
+const NO_COMPILER: SolidityCompiler = {
+  compilerVersion: async () => undefined,
+  compile: () => Promise.reject(new CompilerError("solc: not enabled")),
+  close() {},
+};
+
+export type SolidityCompiler = Compiler & {
+  /** Ends what runs; calls fail. */
+  close(): void;
+};
+
+/**
+ * The npm package `solc`, one source after the other.
+ * @param isEnabled false: there is none, installed or not. A source is half a minute of work, which every caller may ask for
+ */
+export function createSolidityCompiler(isEnabled: boolean, timers: Timers): SolidityCompiler {
+  return isEnabled ? new ProcessCompiler(timers) : NO_COMPILER;
+}
+
+/** Each source has a process of its own, because the compiler frees nothing, and WebAssembly's memory is outside every limit of V8. */
+class ProcessCompiler implements SolidityCompiler {
+  readonly #timers: Timers;
+  readonly #running = new Set<CompilerRun>();
+  #sources = 0;
+  #lastSource: Promise<unknown> = Promise.resolve();
+  #version: Promise<string | undefined> | undefined;
+  #isClosed = false;
+
+  constructor(timers: Timers) {
+    this.#timers = timers;
+  }
+
+  /** Does not wait for sources. */
+  compilerVersion(): Promise<string | undefined> {
+    this.#version ??= this.#run("version", undefined).catch(() => undefined);
+    return this.#version;
+  }
+
+  async compile(input: object): Promise<CompilerOutput> {
+    if (this.#sources > COMPILER_LIMITS.waitingMax) throw new CompilerBusyError();
+    this.#sources++;
+    const run = this.#lastSource.then(() => this.#run("compile", input));
+    this.#lastSource = run.catch(() => {});
+    try {
+      return JSON.parse(await run) as CompilerOutput;
+    } catch (error) {
+      const cause = error as Error;
+      throw new CompilerError(`solc: ${cause.message}`, {}, { cause });
+    } finally {
+      this.#sources--;
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const run of this.#running) run.end(CLOSED);
+  }
+
+  async #run(name: keyof CompilerProcessHandlers, input: object | undefined): Promise<string> {
+    if (this.#isClosed) throw new CompilerError(CLOSED);
+    const run = new CompilerRun(name, input, this.#timers);
+    this.#running.add(run);
+    try {
+      return await run.answer;
+    } finally {
+      this.#running.delete(run);
+      run.end("over");
+    }
+  }
+}
+
+/** One call of a process of its own. */
+class CompilerRun {
+  /** @throws CompilerError */
+  readonly answer: Promise<string>;
+  readonly #timers: Timers;
+  readonly #child = startProcess("node/services/compile-solidity.process", "ignore");
+  #reject: (error: Error) => void = () => {};
+  #timer: Timer;
+
+  constructor(name: keyof CompilerProcessHandlers, input: object | undefined, timers: Timers) {
+    this.#timers = timers;
+    this.#timer = this.#endAfter(START_MS_MAX, "no process started");
+    const child = this.#child;
+    // An error of sending means that the process exits: `exit` follows.
+    const channel = new Channel<CompilerProcessHandlers>((message) => child.send(message, () => {}));
+    this.answer = new Promise((resolve, reject) => {
+      this.#reject = reject;
+      // The first one says that its program is loaded.
+      child.once("message", () => {
+        this.#timer.cancel();
+        const { timeoutMs } = COMPILER_LIMITS;
+        this.#timer = this.#endAfter(timeoutMs, `timeout after ${timeoutMs} ms`);
+        child.on("message", (message: ChannelMessage) => channel.receive(message));
+        channel.call(name, input as never).then(resolve, reject);
+      });
+    });
+    child.on("error", (error) => this.end(error.message));
+    child.on("exit", (code, signal) => this.end(`its process ended (${signal ?? code})`));
+  }
+
+  /** Ends the process, and fails the call unless it has its answer. */
+  end(reason: string): void {
+    this.#timer.cancel();
+    this.#reject(new CompilerError(reason));
+    this.#child.kill("SIGKILL");
+  }
+
+  #endAfter(ms: number, reason: string): Timer {
+    return this.#timers.after(ms, "compiler", () => this.end(reason), { keepsAlive: true });
+  }
+}

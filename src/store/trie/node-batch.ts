@@ -1,0 +1,312 @@
+import { invariant } from "../../base/errors.ts";
+import { EMPTY_BYTES } from "../../base/primitives/bytes.ts";
+import { keccak256, keccak256Message, keccakMessage } from "../../base/primitives/keccak.ts";
+import { HASH_LENGTH } from "./node.ts";
+import type { NodeCache } from "./node-cache.ts";
+import type { TrieNode } from "./node-store.ts";
+
+const CHUNK_MIN = 4_096;
+const CHUNK_MAX = 1 << 18;
+const ENTRIES_MIN = 16;
+
+/** Numbers of an entry: its owner comes first, then these. Methods that run for each node of each block read them without the help of others. */
+const CHUNK = 1;
+const START = 2;
+const PATH_LENGTH = 3;
+const LENGTH = 4;
+const COLUMNS = 5;
+
+/**
+ * The nodes that an update makes and those that it replaces, in the order in which that happens, in a few large arrays: an object
+ * a node costs the garbage collector as much as the update itself.
+ *
+ *     entry   path (a nibble a byte) ‖ hash 32 ‖ RLP, empty for a node that is replaced
+ */
+export class NodeBatch implements Iterable<TrieNode> {
+  /** By entry, so many numbers: which of the owners and chunks, where it begins in the chunk, length of the path and of the RLP. */
+  #columns = new Int32Array(COLUMNS * ENTRIES_MIN);
+  #size = 0;
+  readonly #owners: Uint8Array[] = [];
+  readonly #chunks: Uint8Array[] = [];
+  /** The last of the chunks where this batch fills it itself, and so many bytes of it. */
+  #chunk = EMPTY_BYTES;
+  #used = 0;
+  #bytes = 0;
+
+  /** Entries, those of replaced nodes included. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Memory that the entries take. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /**
+   * Adds a node whose RLP is the first `length` bytes of `rlp`.
+   * @param owner as in TrieNodeReader
+   * @param path whose first `depth` nibbles are the place
+   * @returns its hash, a view
+   */
+  add(owner: Uint8Array, path: Uint8Array, depth: number, rlp: Uint8Array, length: number): Uint8Array {
+    const start = this.#begin(owner, path, depth, length);
+    const chunk = this.#chunk;
+    const hashStart = start + depth;
+    const bytes = length === rlp.length ? rlp : rlp.subarray(0, length);
+    chunk.set(bytes, hashStart + HASH_LENGTH);
+    if (rlp === keccakMessage) keccak256Message(length, chunk, hashStart);
+    else chunk.set(keccak256(bytes), hashStart);
+    return chunk.subarray(hashStart, hashStart + HASH_LENGTH);
+  }
+
+  /** Adds a node with its hash, as `EntrySink` says. */
+  addHashed(owner: Uint8Array, bytes: Uint8Array, pathStart: number, depth: number, length: number): void {
+    const size = depth + HASH_LENGTH + length;
+    const start = this.#reserve(owner, depth, length);
+    this.#chunk.set(bytes.subarray(pathStart, pathStart + size), start);
+  }
+
+  /** Adds the node of the last entry to `cache`. */
+  cacheLast(cache: NodeCache): void {
+    const index = this.#size - 1;
+    const start = this.hashStart(index);
+    cache.add(this.#chunkOf(index), start, start + HASH_LENGTH + this.length(index));
+  }
+
+  /** Notes that the node with `hash` is no longer at its place, unless it is added again later. */
+  replace(owner: Uint8Array, path: Uint8Array, depth: number, hash: Uint8Array): void {
+    const start = this.#begin(owner, path, depth, 0);
+    const chunk = this.#chunk;
+    for (let i = 0, at = start + depth; i < HASH_LENGTH; i++, at++) chunk[at] = hash[i]!;
+  }
+
+  /** Adds all entries of `batch` after its own. Both share their bytes afterwards. */
+  append(batch: NodeBatch): void {
+    const [owners, chunks] = [this.#owners.length, this.#chunks.length];
+    for (const owner of batch.#owners) this.#owners.push(owner);
+    for (const chunk of batch.#chunks) this.#chunks.push(chunk);
+    this.#chunk = EMPTY_BYTES;
+    this.#grow(this.#size + batch.#size);
+    const [from, to] = [batch.#columns, this.#columns];
+    const end = batch.#size * COLUMNS;
+    for (let at = 0, row = this.#size * COLUMNS; at < end; at += COLUMNS, row += COLUMNS) {
+      to[row] = from[at]! + owners;
+      to[row + CHUNK] = from[at + CHUNK]! + chunks;
+      to[row + START] = from[at + START]!;
+      to[row + PATH_LENGTH] = from[at + PATH_LENGTH]!;
+      to[row + LENGTH] = from[at + LENGTH]!;
+    }
+    this.#size += batch.#size;
+    this.#bytes += batch.#bytes;
+  }
+
+  /** Forgets the entries from number `size` on. @param bytes memory of those before */
+  truncate(size: number, bytes: number): void {
+    if (size === this.#size) return;
+    this.#size = size;
+    const last = (size - 1) * COLUMNS;
+    this.#owners.length = size === 0 ? 0 : this.#columns[last]! + 1;
+    this.#chunks.length = size === 0 ? 0 : this.#columns[last + CHUNK]! + 1;
+    this.#chunk = EMPTY_BYTES;
+    this.#bytes = bytes;
+  }
+
+  /** True for a node that is replaced; false for one that is added. */
+  isReplaced(index: number): boolean {
+    return this.#columns[index * COLUMNS + LENGTH] === 0;
+  }
+
+  owner(index: number): Uint8Array {
+    return this.#owners[this.#columns[index * COLUMNS]!]!;
+  }
+
+  pathLength(index: number): number {
+    return this.#columns[index * COLUMNS + PATH_LENGTH]!;
+  }
+
+  /** A number of its own for each path of up to two nibbles. */
+  shortPath(index: number): number {
+    const columns = this.#columns;
+    const row = index * COLUMNS;
+    const chunk = this.#chunks[columns[row + CHUNK]!]!;
+    const start = columns[row + START]!;
+    const end = start + columns[row + PATH_LENGTH]!;
+    let number = 1;
+    for (let at = start; at < end; at++) number = number * 16 + chunk[at]!;
+    return number;
+  }
+
+  /** A view, as the two that follow. */
+  path(index: number): Uint8Array {
+    const start = this.#start(index);
+    return this.#chunkOf(index).subarray(start, start + this.pathLength(index));
+  }
+
+  hash(index: number): Uint8Array {
+    const columns = this.#columns;
+    const row = index * COLUMNS;
+    const start = columns[row + START]! + columns[row + PATH_LENGTH]!;
+    return this.#chunks[columns[row + CHUNK]!]!.subarray(start, start + HASH_LENGTH);
+  }
+
+  rlp(index: number): Uint8Array {
+    const start = this.hashStart(index) + HASH_LENGTH;
+    return this.#chunkOf(index).subarray(start, start + this.length(index));
+  }
+
+  /** The entry as an object; of a replaced node the RLP is empty. */
+  at(index: number): TrieNode {
+    return {
+      owner: this.owner(index),
+      path: this.path(index),
+      hash: this.hash(index),
+      rlp: this.rlp(index),
+    };
+  }
+
+  /** True when the entry has this hash, without making a view. */
+  hasHash(index: number, hash: Uint8Array): boolean {
+    const columns = this.#columns;
+    const row = index * COLUMNS;
+    const chunk = this.#chunks[columns[row + CHUNK]!]!;
+    const start = columns[row + START]! + columns[row + PATH_LENGTH]!;
+    for (let i = 0; i < HASH_LENGTH; i++) if (chunk[start + i] !== hash[i]) return false;
+    return true;
+  }
+
+  /** The first four bytes of the entry's hash. */
+  hashWord(index: number): number {
+    const columns = this.#columns;
+    const row = index * COLUMNS;
+    return word(this.#chunks[columns[row + CHUNK]!]!, columns[row + START]! + columns[row + PATH_LENGTH]!);
+  }
+
+  /** True when both entries are at the same place of the same trie. */
+  isSamePlace(a: number, b: number): boolean {
+    const columns = this.#columns;
+    const [rowA, rowB] = [a * COLUMNS, b * COLUMNS];
+    const length = columns[rowA + PATH_LENGTH]!;
+    if (length !== columns[rowB + PATH_LENGTH]) return false;
+    const left = this.#chunks[columns[rowA + CHUNK]!]!;
+    const right = this.#chunks[columns[rowB + CHUNK]!]!;
+    const leftStart = columns[rowA + START]!;
+    const rightStart = columns[rowB + START]!;
+    for (let i = 0; i < length; i++) {
+      if (left[leftStart + i] !== right[rightStart + i]) return false;
+    }
+    const owner = this.#owners[columns[rowA]!]!;
+    const other = this.#owners[columns[rowB]!]!;
+    if (owner === other) return true;
+    if (owner.length !== other.length) return false;
+    for (let i = 0; i < owner.length; i++) if (owner[i] !== other[i]) return false;
+    return true;
+  }
+
+  /** `placeWord` of the entry's place. */
+  placeWord(index: number): number {
+    const columns = this.#columns;
+    const row = index * COLUMNS;
+    const chunk = this.#chunks[columns[row + CHUNK]!]!;
+    return placeWord(this.#owners[columns[row]!]!, chunk, columns[row + START]!, columns[row + PATH_LENGTH]!);
+  }
+
+  /** The array that has the entry: its path, and at `hashStart` its hash and then its RLP, of `length` bytes. */
+  bytesOf(index: number): Uint8Array {
+    return this.#chunkOf(index);
+  }
+
+  hashStart(index: number): number {
+    const row = index * COLUMNS;
+    return this.#columns[row + START]! + this.#columns[row + PATH_LENGTH]!;
+  }
+
+  /** Bytes of the RLP. */
+  length(index: number): number {
+    return this.#columns[index * COLUMNS + LENGTH]!;
+  }
+
+  /** 29 bits that order places as far as their first nibbles say, storage tries after the account trie. */
+  placePrefix(index: number): number {
+    const owner = this.owner(index);
+    if (owner.length > 0) {
+      return 0x10000000 + (owner[0]! << 20) + (owner[1]! << 12) + (owner[2]! << 4) + (owner[3]! >> 4);
+    }
+    const chunk = this.#chunkOf(index);
+    const start = this.#start(index);
+    const length = this.pathLength(index);
+    let prefix = 0;
+    for (let i = 0; i < 7; i++) prefix = prefix * 16 + (i < length ? chunk[start + i]! : 0);
+    return prefix;
+  }
+
+  /** The nodes that were added. */
+  *[Symbol.iterator](): Generator<TrieNode> {
+    for (let i = 0; i < this.size; i++) {
+      if (!this.isReplaced(i)) yield this.at(i);
+    }
+  }
+
+  /** Makes room for an entry and writes its place; where it begins in the chunk. */
+  #begin(owner: Uint8Array, path: Uint8Array, depth: number, length: number): number {
+    invariant(depth <= path.length, "a place has no more nibbles than its path");
+    const start = this.#reserve(owner, depth, length);
+    const chunk = this.#chunk;
+    for (let i = 0; i < depth; i++) chunk[start + i] = path[i]!;
+    return start;
+  }
+
+  /** Makes room for an entry; where it begins in the chunk. */
+  #reserve(owner: Uint8Array, depth: number, length: number): number {
+    const needed = depth + HASH_LENGTH + length;
+    if (this.#used + needed > this.#chunk.length || this.#chunk.length === 0) {
+      const size = Math.min(Math.max(CHUNK_MIN, this.#chunk.length * 2), CHUNK_MAX);
+      this.#chunk = new Uint8Array(Math.max(size, needed));
+      this.#bytes += this.#chunk.length;
+      this.#used = 0;
+      this.#chunks.push(this.#chunk);
+    }
+    if (this.#owners.at(-1) !== owner) this.#owners.push(owner);
+    const start = this.#used;
+    this.#used += needed;
+    this.#grow(this.#size + 1);
+    const columns = this.#columns;
+    const row = this.#size++ * COLUMNS;
+    columns[row] = this.#owners.length - 1;
+    columns[row + CHUNK] = this.#chunks.length - 1;
+    columns[row + START] = start;
+    columns[row + PATH_LENGTH] = depth;
+    columns[row + LENGTH] = length;
+    return start;
+  }
+
+  /** Makes room for `size` entries. */
+  #grow(size: number): void {
+    if (size * COLUMNS <= this.#columns.length) return;
+    const columns = new Int32Array(Math.max(size * COLUMNS, this.#columns.length * 2));
+    columns.set(this.#columns);
+    this.#columns = columns;
+  }
+
+  #chunkOf(index: number): Uint8Array {
+    return this.#chunks[this.#columns[index * COLUMNS + CHUNK]!]!;
+  }
+
+  #start(index: number): number {
+    return this.#columns[index * COLUMNS + START]!;
+  }
+}
+
+/** The same number for all nodes of one place, and hardly ever for two of different ones. The path is `bytes[start..start + length)`. */
+export function placeWord(owner: Uint8Array, bytes: Uint8Array, start: number, length: number): number {
+  // FNV-1a.
+  let mixed = owner.length === 0 ? 0x811c9dc5 : word(owner, 0);
+  for (let i = 0; i < length; i++) {
+    mixed = Math.imul(mixed ^ bytes[start + i]!, 0x01000193);
+  }
+  return mixed ^ (mixed >>> 15);
+}
+
+function word(bytes: Uint8Array, at: number): number {
+  return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+}

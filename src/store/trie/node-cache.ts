@@ -1,0 +1,239 @@
+import { invariant } from "../../base/errors.ts";
+import { HASH_LENGTH } from "./node.ts";
+
+/** Nodes by hash, bounded. A node never changes, so neither trie nor place matters to what its hash names. */
+export interface NodeCache {
+  /** Memory that the cache takes now. */
+  readonly bytes: number;
+  /** RLP of the node that has `hash`, a view that stays valid. */
+  get(hash: Uint8Array): Uint8Array | undefined;
+  /** As `get`, of the node whose hash begins at `bytes[start]`, which a new one is about to replace. It is cached for a while still: other updates can begin at the same root. */
+  take(bytes: Uint8Array, start: number): Uint8Array | undefined;
+  set(hash: Uint8Array, rlp: Uint8Array): void;
+  /** As `set`, for a new node: its hash and then its RLP are `bytes[start..end)`. */
+  add(bytes: Uint8Array, start: number, end: number): void;
+}
+
+/** Smallest cache: a chunk has to hold the longest node that is cached. */
+export const NODE_CACHE_BYTES_MIN = 64 << 10;
+
+/** Places that one hash can take. */
+const WAYS = 4;
+/** Of a place in the index: two words of the hash, number of the chunk, place in it. */
+const WORDS = 4;
+const CHUNKS = 16;
+const CHUNK_BYTES_MAX = 1 << 20;
+/** Bytes of one node with its hash, in the mean; one place of the index for each. */
+const NODE_BYTES = 200;
+/** Longer ones, of values that are neither accounts nor slots, are not cached. */
+const LENGTH_BITS = 11;
+const LENGTH_LIMIT = 1 << LENGTH_BITS;
+const START_MASK = CHUNK_BYTES_MAX - 1;
+/** Beside place and length of a node in its chunk: it was taken. */
+const TAKEN = 1 << 31;
+const LENGTH_PREFIX = 2;
+/** So much of a chunk that goes is moved where more than that is wanted of all of them. */
+const MOVED_SHARE = 1 / 2;
+const NODE_ROOM = LENGTH_PREFIX + HASH_LENGTH + LENGTH_LIMIT;
+
+/**
+ * Nodes in chunks of bytes that are filled one after the other; the oldest chunk goes. A node that is found in the older half is
+ * written again, so what is used stays. Of a chunk that goes, nodes that were not taken are written to the new one, half of it at most
+ * where there are too many of them: in a large state most nodes are used again after many blocks, and what fills the chunks are versions
+ * of those near the root. The index is set-associative, as the caches of processors are: the start of the hash picks a set of four
+ * places. Nothing here is an object a node: the collector sees some dozen arrays.
+ *
+ *     node    length of the RLP u16 little-endian ‖ hash 32 ‖ RLP
+ *
+ * A view of a dropped chunk stays valid; it keeps that chunk alive, so views are for the time of an update.
+ */
+export class ChunkedNodeCache implements NodeCache {
+  readonly #index: Int32Array;
+  readonly #setMask: number;
+  readonly #chunkCount: number;
+  readonly #chunkBytes: number;
+  readonly #chunks: Uint8Array[] = [];
+  /** Where the nodes of each chunk end. */
+  readonly #ends: Int32Array;
+  /** How much of a chunk that went was still wanted, in the mean of as many as there are. */
+  #wantedShare = 0;
+  /** Number of the chunk that is being filled, from 1; its array is `chunks[filling % chunkCount]`. */
+  #filling = 0;
+  #chunk = new Uint8Array(0);
+  #used = 0;
+
+  /** @param bytesMax of chunks and index together, NODE_CACHE_BYTES_MIN at least */
+  constructor(bytesMax: number) {
+    invariant(bytesMax >= NODE_CACHE_BYTES_MIN, "a cache has room for the longest node");
+    const places = 2 ** Math.floor(Math.log2(bytesMax / (NODE_BYTES + WORDS * 4)));
+    this.#index = new Int32Array(places * WORDS);
+    this.#setMask = places / WAYS - 1;
+    const bytes = bytesMax - this.#index.byteLength;
+    this.#chunkCount = Math.max(CHUNKS, Math.ceil(bytes / CHUNK_BYTES_MAX));
+    this.#chunkBytes = Math.floor(bytes / this.#chunkCount);
+    this.#ends = new Int32Array(this.#chunkCount);
+  }
+
+  get bytes(): number {
+    return this.#index.byteLength + Math.min(this.#filling, this.#chunkCount) * this.#chunkBytes;
+  }
+
+  get(hash: Uint8Array): Uint8Array | undefined {
+    const at = this.#find(hash);
+    if (at < 0) return undefined;
+    const rlp = this.#viewAt(at);
+    if (this.#index[at + 2]! <= this.#filling - this.#chunkCount / 2) this.#write(at, hash, rlp);
+    else this.#index[at + 3]! &= ~TAKEN;
+    return rlp;
+  }
+
+  take(bytes: Uint8Array, start: number): Uint8Array | undefined {
+    const at = this.#find(bytes, start);
+    if (at < 0) return undefined;
+    this.#index[at + 3]! |= TAKEN;
+    return this.#viewAt(at);
+  }
+
+  set(hash: Uint8Array, rlp: Uint8Array): void {
+    if (rlp.length >= LENGTH_LIMIT || this.#find(hash) >= 0) return;
+    this.#write(this.#oldestOf(word(hash, 0)), hash, rlp);
+  }
+
+  add(bytes: Uint8Array, start: number, end: number): void {
+    const length = end - start - HASH_LENGTH;
+    if (length >= LENGTH_LIMIT) return;
+    const to = this.#reserve(length);
+    this.#chunk.set(bytes.subarray(start, end), to);
+    this.#refer(this.#oldestOf(word(bytes, start)), to, length);
+  }
+
+  #find(hash: Uint8Array, offset = 0): number {
+    const index = this.#index;
+    const first = word(hash, offset);
+    const second = word(hash, offset + 4);
+    const start = (first & this.#setMask) * WAYS * WORDS;
+    for (let at = start; at < start + WAYS * WORDS; at += WORDS) {
+      if (index[at] !== first || index[at + 1] !== second) continue;
+      const number = index[at + 2]!;
+      if (number === 0 || number <= this.#filling - this.#chunkCount) continue;
+      const bytes = this.#chunks[number % this.#chunkCount]!;
+      const from = startOf(index[at + 3]!);
+      let same = 8;
+      while (same < HASH_LENGTH && bytes[from + same] === hash[offset + same]) same++;
+      if (same === HASH_LENGTH) return at;
+    }
+    return -1;
+  }
+
+  /** The place for a new hash: of its set, one whose node was taken, or the one whose chunk is the oldest. */
+  #oldestOf(first: number): number {
+    const index = this.#index;
+    const start = (first & this.#setMask) * WAYS * WORDS;
+    let oldest = start;
+    for (let at = start; at < start + WAYS * WORDS; at += WORDS) {
+      if (index[at + 3]! < 0) return at;
+      if (index[at + 2]! < index[oldest + 2]!) oldest = at;
+    }
+    return oldest;
+  }
+
+  /** Begins a chunk, in place of the oldest one. */
+  #beginChunk(): void {
+    this.#ends[this.#filling % this.#chunkCount] = this.#used;
+    this.#filling++;
+    const oldest = this.#chunks[this.#filling % this.#chunkCount];
+    this.#chunk = new Uint8Array(this.#chunkBytes);
+    this.#chunks[this.#filling % this.#chunkCount] = this.#chunk;
+    this.#used = 0;
+    if (oldest !== undefined) this.#moveFrom(oldest, this.#ends[this.#filling % this.#chunkCount]!);
+  }
+
+  /** Moves nodes of the chunk that goes to the one that begins, its last ones first: those before have been moved already. */
+  #moveFrom(bytes: Uint8Array, end: number): void {
+    const places: number[] = [];
+    let wanted = 0;
+    for (let at = 0; at < end; ) {
+      const start = at + LENGTH_PREFIX;
+      const length = bytes[at]! | (bytes[at + 1]! << 8);
+      const place = this.#placeOf(
+        word(bytes, start),
+        this.#filling - this.#chunkCount,
+        (start << LENGTH_BITS) | length,
+      );
+      const next = start + HASH_LENGTH + length;
+      if (place >= 0) {
+        places.push(place);
+        wanted += next - at;
+      }
+      at = next;
+    }
+    this.#wantedShare += (wanted / this.#chunkBytes - this.#wantedShare) / this.#chunkCount;
+    const share = this.#wantedShare < MOVED_SHARE ? 1 : MOVED_SHARE;
+    const movedMax = Math.min(this.#chunkBytes * share, this.#chunkBytes - NODE_ROOM);
+    for (let i = places.length - 1; i >= 0; i--) {
+      const node = this.#index[places[i]! + 3]!;
+      const start = startOf(node) - LENGTH_PREFIX;
+      const size = LENGTH_PREFIX + HASH_LENGTH + lengthOf(node);
+      if (this.#used + size > movedMax) return;
+      this.#chunk.set(bytes.subarray(start, start + size), this.#used);
+      this.#refer(places[i]!, this.#used + LENGTH_PREFIX, lengthOf(node));
+      this.#used += size;
+    }
+  }
+
+  /** The place of the index that refers to `node` of that chunk, -1 where none does. @param first word of its hash */
+  #placeOf(first: number, number: number, node: number): number {
+    const index = this.#index;
+    const start = (first & this.#setMask) * WAYS * WORDS;
+    for (let at = start; at < start + WAYS * WORDS; at += WORDS) {
+      if (index[at + 2] === number && index[at + 3] === node) return at;
+    }
+    return -1;
+  }
+
+  /** Room for a node of `length` bytes with its hash. */
+  #reserve(length: number): number {
+    const needed = LENGTH_PREFIX + HASH_LENGTH + length;
+    if (this.#used + needed > this.#chunk.length) this.#beginChunk();
+    this.#chunk[this.#used] = length & 255;
+    this.#chunk[this.#used + 1] = length >> 8;
+    const start = this.#used + LENGTH_PREFIX;
+    this.#used += needed;
+    return start;
+  }
+
+  /** Lets the place `at` of the index refer to the node that was written at `start` of the chunk. */
+  #refer(at: number, start: number, length: number): void {
+    const index = this.#index;
+    index[at] = word(this.#chunk, start);
+    index[at + 1] = word(this.#chunk, start + 4);
+    index[at + 2] = this.#filling;
+    index[at + 3] = (start << LENGTH_BITS) | length;
+  }
+
+  #write(at: number, hash: Uint8Array, rlp: Uint8Array): void {
+    const start = this.#reserve(rlp.length);
+    for (let i = 0; i < HASH_LENGTH; i++) this.#chunk[start + i] = hash[i]!;
+    this.#chunk.set(rlp, start + HASH_LENGTH);
+    this.#refer(at, start, rlp.length);
+  }
+
+  /** RLP of the node that the place `at` of the index refers to. */
+  #viewAt(at: number): Uint8Array {
+    const node = this.#index[at + 3]!;
+    const from = startOf(node) + HASH_LENGTH;
+    return this.#chunks[this.#index[at + 2]! % this.#chunkCount]!.subarray(from, from + lengthOf(node));
+  }
+}
+
+function startOf(node: number): number {
+  return (node >>> LENGTH_BITS) & START_MASK;
+}
+
+function lengthOf(node: number): number {
+  return node & (LENGTH_LIMIT - 1);
+}
+
+function word(bytes: Uint8Array, at: number): number {
+  return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+}

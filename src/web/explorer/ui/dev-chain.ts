@@ -1,0 +1,38 @@
+import type { Hash } from "../../../base/primitives/hash.ts";
+import { toQuantity } from "../../../base/primitives/quantity.ts";
+import { useLoaded } from "./hooks.ts";
+import { call, callIfOpen } from "./rpc.ts";
+
+/** What a node says of its dev chain; undefined where it is none, or where it is looked at from beside. */
+export type DevChain = { readonly chainId: number; readonly accounts: readonly string[] };
+
+let asked: Promise<DevChain | undefined> | undefined;
+
+/** Asked once: a chain does not become a dev chain. */
+export function devChain(): Promise<DevChain | undefined> {
+  asked ??= (async () => {
+    const [metadata, accounts] = await Promise.all([
+      callIfOpen<{ readonly chainId: number }>("hardhat_metadata"),
+      callIfOpen<readonly string[]>("eth_accounts"),
+    ]);
+    return metadata && { chainId: metadata.chainId, accounts: accounts ?? [] };
+  })();
+  // A node that did not answer is asked again.
+  asked.catch(() => {
+    asked = undefined;
+  });
+  return asked;
+}
+
+/** undefined also until the node has answered */
+export function useDevChain(): DevChain | undefined {
+  const loaded = useLoaded(devChain, []);
+  return loaded.kind === "ready" ? loaded.value : undefined;
+}
+
+type Sent = { readonly to: string; readonly data: string; readonly value: bigint };
+
+/** Sends by an account of the node, which is unlocked there. */
+export function sendByNode(from: string, { to, data, value }: Sent): Promise<Hash> {
+  return call<Hash>("eth_sendTransaction", { from, to, data, value: toQuantity(value) });
+}

@@ -1,0 +1,31 @@
+import { options, type VNode } from "preact";
+import { escapeControlsInLines } from "../../../base/telemetry/escape-controls.ts";
+
+/** Attributes whose text is shown or read aloud. */
+const SHOWN_ATTRIBUTES = ["title", "aria-label", "placeholder"] as const;
+
+/**
+ * Escapes control characters in every text that is drawn: a token's symbol, a peer's name or the text of a revert could turn the order
+ * of the digits beside it. One place in the renderer, so that no page has to think of it.
+ */
+export function escapeTexts(): void {
+  const before = options.vnode;
+  options.vnode = (vnode) => {
+    escapeVNode(vnode);
+    before?.(vnode);
+  };
+}
+
+/** A vnode of type null is a text; those of elements have attributes. */
+export function escapeVNode(vnode: VNode): void {
+  const node = vnode as { type: unknown; props: unknown };
+  if (node.type === null) {
+    if (typeof node.props === "string") node.props = escapeControlsInLines(node.props);
+    return;
+  }
+  if (typeof node.type !== "string") return;
+  const props = node.props as Record<string, unknown>;
+  for (const name of SHOWN_ATTRIBUTES) {
+    if (typeof props[name] === "string") props[name] = escapeControlsInLines(props[name]);
+  }
+}

@@ -1,0 +1,115 @@
+import { useEffect, useState } from "preact/hooks";
+import { type AbiItem, selectorOf } from "../../../dev/artifacts/abi.ts";
+import { BATCH_MAX } from "../page-methods.ts";
+import { call, RpcError } from "./rpc.ts";
+import { isAddress } from "./search-words.ts";
+
+/** A contract that the node knows: by sources that it has compiled, or by an artifact of the project. Nothing of it is proven here. */
+export type NodeContract = {
+  /** lower case */
+  readonly address: string;
+  readonly name: string;
+  readonly origin: "verified" | "artifacts";
+  readonly match: "exact" | "same instructions";
+  readonly abi: readonly AbiItem[];
+  readonly compilerVersion?: string;
+  readonly sources: Readonly<Record<string, string>>;
+};
+
+/** On a dev chain another contract can come to be at an address, after a revert. */
+const ENTRY_MS = 30_000;
+
+type Entry = { readonly contract: NodeContract | undefined; readonly until: number };
+
+const entries = new Map<string, Entry>();
+let waiting: { readonly addresses: Set<string>; readonly done: Promise<void> } | undefined;
+/** False once the node has answered that it has no such method: one of another client. */
+let isServed = true;
+
+const isFresh = (address: string) => (entries.get(address)?.until ?? 0) > Date.now();
+
+/** What the node knew of the code at `address` when it was asked last; undefined also where it was not asked yet. */
+export function nodeContractAt(address: string): NodeContract | undefined {
+  return entries.get(address.toLowerCase())?.contract;
+}
+
+/** Contracts that any part of the page has asked for. */
+export function nodeContracts(): readonly NodeContract[] {
+  return [...entries.values()].flatMap(({ contract }) => contract ?? []);
+}
+
+/** Asks the node about `addresses`, those of one turn in one call. Never fails: a name is what a page can do without. */
+async function loadContracts(addresses: readonly string[]): Promise<void> {
+  const missing = addresses.map((each) => each.toLowerCase()).filter((each) => isAddress(each) && !isFresh(each));
+  if (missing.length === 0 || !isServed) return;
+  if (waiting === undefined) {
+    const asked = new Set<string>();
+    waiting = {
+      addresses: asked,
+      done: Promise.resolve().then(() => {
+        waiting = undefined;
+        return ask([...asked]);
+      }),
+    };
+  }
+  for (const address of missing) waiting.addresses.add(address);
+  await waiting.done;
+}
+
+async function ask(addresses: readonly string[]): Promise<void> {
+  for (let at = 0; at < addresses.length && isServed; at += BATCH_MAX) {
+    const some = addresses.slice(at, at + BATCH_MAX);
+    try {
+      const known = await call<(NodeContract | null)[]>("eth_getKnownContracts", some, false);
+      const until = Date.now() + ENTRY_MS;
+      some.forEach((address, i) => {
+        entries.set(address, { contract: known[i] ?? undefined, until });
+      });
+    } catch (error) {
+      if (error instanceof RpcError && error.isForbidden) isServed = false;
+    }
+  }
+}
+
+/** As `loadContracts`; draws the component again when the node has answered. */
+export function useContracts(addresses: readonly string[]): void {
+  const [, setVersion] = useState(0);
+  useEffect(() => {
+    let isCurrent = true;
+    const hasUnknown = isServed && addresses.some((address) => !isFresh(address.toLowerCase()));
+    if (hasUnknown) void loadContracts(addresses).then(() => isCurrent && setVersion((version) => version + 1));
+    return () => {
+      isCurrent = false;
+    };
+  }, [addresses.join()]);
+}
+
+/** Longest name of a contract or a token that is shown: the rest tells nobody anything. */
+const NAME_CHARS_MAX = 32;
+
+/** A name that somebody else has chosen, clipped. Control characters are escaped where it is drawn. */
+export function clippedName(name: string): string {
+  const characters = [...name];
+  return characters.length > NAME_CHARS_MAX ? `${characters.slice(0, NAME_CHARS_MAX).join("")}…` : name;
+}
+
+const selectors = new WeakMap<object, ReadonlyMap<string, string>>();
+
+/** Names of the functions of an ABI by selector. */
+export function functionNames(abi: readonly AbiItem[]): ReadonlyMap<string, string> {
+  let names = selectors.get(abi);
+  if (names === undefined) {
+    names = new Map(abi.flatMap((item) => namedSelector(item)));
+    selectors.set(abi, names);
+  }
+  return names;
+}
+
+/** Nothing for what is no function, or not one that Solidity's ABI can have: uploaded files may hold anything. */
+function namedSelector(item: AbiItem): [selector: string, name: string][] {
+  try {
+    return item.type === "function" ? [[selectorOf(item), String(item.name ?? "")]] : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,33 @@
+import { toQuantity } from "../../../base/primitives/quantity.ts";
+import { type Block, call, type Log, RpcError } from "./rpc.ts";
+
+/** Logs, oldest first, and the blocks that were looked at: all, or as far back as the node answers at once. */
+export type FoundLogs = {
+  readonly logs: readonly Log[];
+  /** the first block looked at */
+  readonly from: number;
+  readonly to: number;
+};
+
+type LogFilter = { readonly address?: string; readonly topics?: readonly unknown[] };
+
+/** Parts of the chain that are tried, one after the other, where an answer is too large: the newest quarter of the one before. */
+const TRIES_MAX = 12;
+const SMALLER = 4;
+
+/** All logs of `filter`; where they are too many for the node, those of the newest blocks. @throws RpcError */
+export async function findLogs(filter: LogFilter): Promise<FoundLogs> {
+  const head = await call<Block>("eth_getBlockByNumber", "latest", false);
+  const to = Number(head.number);
+  let blocks = to + 1;
+  for (let tries = 1; ; tries++) {
+    const from = to + 1 - blocks;
+    try {
+      const range = { fromBlock: toQuantity(from), toBlock: toQuantity(to) };
+      return { logs: await call<Log[]>("eth_getLogs", { ...filter, ...range }), from, to };
+    } catch (error) {
+      if (!(error instanceof RpcError) || error.isForbidden || blocks === 1 || tries === TRIES_MAX) throw error;
+      blocks = Math.max(1, Math.floor(blocks / SMALLER));
+    }
+  }
+}

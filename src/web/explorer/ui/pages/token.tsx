@@ -1,0 +1,237 @@
+import { useState } from "preact/hooks";
+import type { Address } from "../../../../base/primitives/address.ts";
+import type { Hex } from "../../../../base/primitives/hex.ts";
+import { decodeResult, ERC20, encodeCall } from "../contracts.ts";
+import { count, decimal, percentText } from "../format.ts";
+import {
+  type Holder,
+  holdersOf,
+  type Movement,
+  movementsIn,
+  TRANSFER,
+  TRANSFER_BATCH,
+  TRANSFER_SINGLE,
+} from "../holders.ts";
+import { useLoaded } from "../hooks.ts";
+import { clippedName } from "../known-contracts.ts";
+import { BlockLink } from "../lists.tsx";
+import { findLogs } from "../logs.ts";
+import { AddressText, Fields, HexText, Panel, Problem, Table, Tabs, When } from "../parts.tsx";
+import { callIfOpen } from "../rpc.ts";
+import { isAddress } from "../search-words.ts";
+import { type TokenFacts, tokenFacts } from "../token-facts.ts";
+import { amountText, itemText } from "../tokens.ts";
+
+const TRANSFERS_SHOWN = 25;
+/** Holders that are listed; the balance of each is a call. */
+const HOLDERS_SHOWN = 50;
+
+type LoadedToken = {
+  readonly facts: TokenFacts | undefined;
+  readonly movements: readonly Movement[];
+  readonly from: number;
+  readonly to: number;
+};
+
+async function loadToken(token: Address): Promise<LoadedToken> {
+  const [facts, { logs, from, to }] = await Promise.all([
+    tokenFacts(token),
+    findLogs({ address: token, topics: [[TRANSFER, TRANSFER_SINGLE, TRANSFER_BATCH]] }),
+  ]);
+  return { facts, movements: movementsIn(logs), from, to };
+}
+
+/** A token: what it says of itself, its transfers and its holders. */
+export function TokenPage({ token, tab }: { readonly token: string; readonly tab: string }) {
+  if (!isAddress(token)) {
+    const text = `“${token.slice(0, 80)}” is not an address: that is 0x and 40 hex digits.`;
+    return <Problem title="Token" text={text} />;
+  }
+  return <TokenView token={token.toLowerCase() as Address} tab={tab} />;
+}
+
+function TokenView({ token, tab }: { readonly token: Address; readonly tab: string }) {
+  const loaded = useLoaded(() => loadToken(token), [token]);
+  const route = `/token/${token}`;
+  return (
+    <When
+      loaded={loaded}
+      show={({ facts, movements, from, to }) => {
+        if (facts === undefined && movements.length === 0) {
+          return <Problem title="Token" text={`The contract at ${token} does not answer as a token.`} />;
+        }
+        const range = { from, to };
+        return (
+          <>
+            <h1>{clippedName(facts?.name ?? facts?.symbol ?? "Token")}</h1>
+            <TokenPanel token={token} facts={facts} />
+            <Tabs
+              label="Parts of the token"
+              open={tab === "holders" ? `${route}/holders` : route}
+              tabs={[
+                [route, "Transfers"],
+                [`${route}/holders`, "Holders"],
+              ]}
+            />
+            {tab === "holders" ? (
+              <HoldersPanel token={token} facts={facts} movements={movements} range={range} />
+            ) : (
+              <TransfersPanel facts={facts} movements={movements} range={range} />
+            )}
+          </>
+        );
+      }}
+    />
+  );
+}
+
+export function supplyText({ totalSupply, decimals, standard }: TokenFacts): string {
+  if (totalSupply === undefined) return "–";
+  return standard === "ERC-20" ? decimal(totalSupply, decimals ?? 0) : count(totalSupply);
+}
+
+function TokenPanel({ token, facts }: { readonly token: Address; readonly facts: TokenFacts | undefined }) {
+  return (
+    <Panel title="Token" aside={<span class="muted">as the contract says; others may have the same name</span>}>
+      <Fields
+        rows={[
+          ["Contract", <AddressText key="" value={token} isWhole />],
+          ["Standard", facts?.standard ?? "none known: it has logs of transfers alone"],
+          facts?.name !== undefined && ["Name", clippedName(facts.name)],
+          facts?.symbol !== undefined && ["Symbol", clippedName(facts.symbol)],
+          facts?.decimals !== undefined && ["Decimals", String(facts.decimals)],
+          facts?.totalSupply !== undefined && ["Total supply", supplyText(facts)],
+        ]}
+      />
+    </Panel>
+  );
+}
+
+type Range = { readonly from: number; readonly to: number };
+
+/** Whether all blocks were looked at; said wherever something is counted. */
+function rangeText({ from, to }: Range): string {
+  return from === 0
+    ? `blocks 0 to ${count(to)}`
+    : `blocks ${count(from)} to ${count(to)}: older logs are too many for one answer of the node`;
+}
+
+function TransfersPanel(props: {
+  readonly facts: TokenFacts | undefined;
+  readonly movements: readonly Movement[];
+  readonly range: Range;
+}) {
+  const { facts, movements, range } = props;
+  const [page, setPage] = useState(0);
+  const start = page * TRANSFERS_SHOWN;
+  const shown = movements.toReversed().slice(start, start + TRANSFERS_SHOWN);
+  return (
+    <Panel title={`Transfers (${count(movements.length)})`} aside={<span class="muted">from logs, not proven</span>}>
+      <Table
+        label="Transfers"
+        head={["Transaction", "Block", "From", "To", "Amount"]}
+        numeric={[1, 4]}
+        rows={shown.map(({ log, from, to, id, amount }) => [
+          <HexText key="tx" value={log.transactionHash} to={`/tx/${log.transactionHash}`} />,
+          <BlockLink key="block" number={log.blockNumber} />,
+          <AddressText key="from" value={from} />,
+          <AddressText key="to" value={to} />,
+          id === undefined ? amountText(amount, infoOf(facts)) : itemText(id, amount),
+        ])}
+      />
+      <p class="empty">Of {rangeText(range)}.</p>
+      <div class="inline">
+        {page > 0 && (
+          <button type="button" onClick={() => setPage(page - 1)}>
+            Newer
+          </button>
+        )}
+        {start + TRANSFERS_SHOWN < movements.length && (
+          <button type="button" onClick={() => setPage(page + 1)}>
+            Older
+          </button>
+        )}
+      </div>
+    </Panel>
+  );
+}
+
+function infoOf(facts: TokenFacts | undefined) {
+  return { symbol: facts?.symbol, decimals: facts?.decimals };
+}
+
+type ListedHolder = Holder & { readonly balance: bigint | undefined };
+
+/** The largest holders by their transfers; for ERC-20 with what the contract says of them. */
+async function listHolders(
+  token: Address,
+  holders: readonly Holder[],
+  isErc20: boolean,
+): Promise<readonly ListedHolder[]> {
+  const item = ERC20.find((each) => each.type === "function" && each.name === "balanceOf");
+  return Promise.all(
+    holders.slice(0, HOLDERS_SHOWN).map(async (holder) => {
+      if (!isErc20 || item?.type !== "function") return { ...holder, balance: undefined };
+      const data = encodeCall(item, [holder.address]);
+      const answer = await callIfOpen<Hex>("eth_call", { to: token, data }, "latest");
+      return { ...holder, balance: balanceIn(answer && decodeOrNothing(() => decodeResult(item, answer))) };
+    }),
+  );
+}
+
+function decodeOrNothing(decode: () => string): string | undefined {
+  try {
+    return decode();
+  } catch {
+    return undefined;
+  }
+}
+
+function balanceIn(text: string | undefined): bigint | undefined {
+  return text !== undefined && /^\d{1,78}$/.test(text) ? BigInt(text) : undefined;
+}
+
+function HoldersPanel(props: {
+  readonly token: Address;
+  readonly facts: TokenFacts | undefined;
+  readonly movements: readonly Movement[];
+  readonly range: Range;
+}) {
+  const { token, facts, movements, range } = props;
+  const holders = holdersOf(movements);
+  const hasIds = movements.some(({ id }) => id !== undefined);
+  const listed = useLoaded(() => listHolders(token, holders, !hasIds), [token, movements]);
+  const isWhole = range.from === 0;
+  const total = facts?.totalSupply ?? 0n;
+  return (
+    <Panel
+      title={`Holders (${isWhole ? "" : "at least "}${count(holders.length)})`}
+      aside={<span class="muted">counted from logs of transfers, not proven</span>}
+    >
+      <When
+        loaded={listed}
+        show={(rows) => (
+          <Table
+            label="Holders"
+            head={hasIds ? ["#", "Holder", "Items", "Amount"] : ["#", "Holder", "Balance", "Of the supply"]}
+            numeric={[0, 2, 3]}
+            rows={rows.map(({ address, amount, ids, balance }, index) => [
+              count(index + 1),
+              <AddressText key="" value={address} />,
+              ...(hasIds
+                ? [count(ids), count(amount)]
+                : [
+                    balance === undefined ? "–" : decimal(balance, facts?.decimals ?? 0),
+                    balance === undefined || total === 0n ? "–" : percentText(balance, total),
+                  ]),
+            ])}
+          />
+        )}
+      />
+      <p class="empty">
+        Of {rangeText(range)}.{holders.length > HOLDERS_SHOWN && ` The ${HOLDERS_SHOWN} largest are listed.`}
+        {!hasIds && " A token that changes balances without a log has other holders than these."}
+      </p>
+    </Panel>
+  );
+}

@@ -1,0 +1,67 @@
+import { parseAbi } from "viem";
+import type { Address } from "../../../base/primitives/address.ts";
+import type { Hex } from "../../../base/primitives/hex.ts";
+import { decodeResult, encodeCall } from "./contracts.ts";
+import { callIfOpen } from "./rpc.ts";
+import { decimalsOf, symbolOf } from "./tokens.ts";
+
+const VIEWS = parseAbi([
+  "function name() view returns (string)",
+  "function symbol() view returns (string)",
+  "function decimals() view returns (uint8)",
+  "function totalSupply() view returns (uint256)",
+  "function supportsInterface(bytes4 interfaceId) view returns (bool)",
+  "function balanceOf(address owner) view returns (uint256)",
+]);
+
+type TokenStandard = "ERC-20" | "ERC-721" | "ERC-1155";
+
+/** What a contract says of itself as a token. Nothing of it is proven, and anybody can choose any name. */
+export type TokenFacts = {
+  readonly standard: TokenStandard;
+  readonly name: string | undefined;
+  readonly symbol: string | undefined;
+  readonly decimals: number | undefined;
+  readonly totalSupply: bigint | undefined;
+};
+
+/** ERC-165 identifiers of the standards that have one. */
+const INTERFACES = { "ERC-721": "0x80ac58cd", "ERC-1155": "0xd9b67a26" } as const;
+const ZERO = `0x${"00".repeat(20)}`;
+
+/** Result of a view function as text; undefined where the contract has no such function, or answers something else. */
+async function view(to: Address, name: string, ...args: string[]): Promise<string | undefined> {
+  const item = VIEWS.find((each) => each.name === name)!;
+  const data = await callIfOpen<Hex>("eth_call", { to, data: encodeCall(item, args) }, "latest");
+  if (data === undefined || data === "0x") return undefined;
+  try {
+    return decodeResult(item, data);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A word of 256 bits. */
+function amountOf(text: string | undefined): bigint | undefined {
+  return text !== undefined && /^\d{1,78}$/.test(text) ? BigInt(text) : undefined;
+}
+
+/** undefined where the contract is no token that this page knows. */
+export async function tokenFacts(token: Address): Promise<TokenFacts | undefined> {
+  const [name, symbol, decimals, supply, isErc721, isErc1155, balance] = await Promise.all([
+    view(token, "name"),
+    view(token, "symbol"),
+    view(token, "decimals"),
+    view(token, "totalSupply"),
+    view(token, "supportsInterface", INTERFACES["ERC-721"]),
+    view(token, "supportsInterface", INTERFACES["ERC-1155"]),
+    view(token, "balanceOf", ZERO),
+  ]);
+  const totalSupply = amountOf(supply);
+  const facts = { name: symbolOf(name), symbol: symbolOf(symbol), decimals: decimalsOf(decimals), totalSupply };
+  if (isErc721 === "true") return { ...facts, standard: "ERC-721" };
+  if (isErc1155 === "true") return { ...facts, standard: "ERC-1155" };
+  // ERC-20 has no identifier: these two are all that it demands of views.
+  const isErc20 = totalSupply !== undefined && amountOf(balance) !== undefined;
+  return isErc20 ? { ...facts, standard: "ERC-20" } : undefined;
+}

@@ -1,0 +1,174 @@
+import type { Address } from "../../../base/primitives/address.ts";
+import { hashFromBigint } from "../../../base/primitives/hash.ts";
+import type { Hex } from "../../../base/primitives/hex.ts";
+import { decodeLog, decodeResult, ERC20, encodeCall } from "./contracts.ts";
+import { count, decimal } from "./format.ts";
+import { movementsIn, TRANSFER, TRANSFER_BATCH, TRANSFER_SINGLE } from "./holders.ts";
+import { findLogs } from "./logs.ts";
+import { callIfOpen, type Log } from "./rpc.ts";
+
+/** A transfer of an ERC-20, ERC-721 or ERC-1155 token, from a log. */
+type TokenTransfer = {
+  readonly token: Address;
+  readonly from: string;
+  readonly to: string;
+  /** amount of an ERC-20; undefined of others */
+  readonly value: bigint | undefined;
+  /** `#1`, or `#1 × 5` for ERC-1155 */
+  readonly item: string | undefined;
+};
+
+export function transfersIn(logs: readonly Log[]): readonly TokenTransfer[] {
+  return logs.flatMap((log): TokenTransfer[] => {
+    const decoded = decodeLog(log);
+    if (decoded === undefined || !/^Transfer(Single|Batch)?$/.test(decoded.name)) return [];
+    const { from, to, value, tokenId, id, ids, values } = Object.fromEntries(
+      decoded.args.map(({ name, text }) => [name, text]),
+    );
+    if (from === undefined || to === undefined) return [];
+    const base = { token: log.address, from, to };
+    if (tokenId !== undefined) return [{ ...base, value: undefined, item: `#${tokenId}` }];
+    if (id !== undefined) return [{ ...base, value: undefined, item: `#${id} × ${value}` }];
+    if (ids !== undefined) return [{ ...base, value: undefined, item: `${ids} × ${values}` }];
+    // An uploaded ABI may have another Transfer, whose value is a text.
+    if (value === undefined || !/^\d{1,78}$/.test(value)) return [];
+    return [{ ...base, value: BigInt(value), item: undefined }];
+  });
+}
+
+/** What a token says of itself; undefined members where it does not, or where what it says is none. */
+export type TokenInfo = {
+  readonly symbol: string | undefined;
+  readonly decimals: number | undefined;
+};
+
+/** Of a symbol that is shown: the longest of known tokens have 11 characters. */
+const SYMBOL_LENGTH_MAX = 24;
+/** ERC-20: `decimals` is a uint8. */
+const DECIMALS_MAX = 255;
+/** Tokens of one page, each of which is asked three times: anybody can name an address in a log. */
+const TOKENS_MAX = 100;
+/** Ids of one token that are listed. */
+const IDS_MAX = 100;
+
+/** What a contract has answered as a symbol, clipped. */
+export function symbolOf(answer: string | undefined): string | undefined {
+  if (typeof answer !== "string" || answer === "") return undefined;
+  const isLong = answer.length > SYMBOL_LENGTH_MAX;
+  return isLong ? `${answer.slice(0, SYMBOL_LENGTH_MAX)}…` : answer;
+}
+
+/** What a contract has answered as decimals: viem decodes the whole word, whatever the type says. */
+export function decimalsOf(answer: string | undefined): number | undefined {
+  if (answer === undefined || !/^\d{1,3}$/.test(answer)) return undefined;
+  return Number(answer) <= DECIMALS_MAX ? Number(answer) : undefined;
+}
+
+const infos = new Map<string, Promise<TokenInfo>>();
+
+export function tokenInfo(token: Address): Promise<TokenInfo> {
+  let info = infos.get(token);
+  if (info === undefined) {
+    info = loadInfo(token);
+    infos.set(token, info);
+  }
+  return info;
+}
+
+async function loadInfo(to: Address): Promise<TokenInfo> {
+  const [symbol, decimals] = await Promise.all([view(to, "symbol"), view(to, "decimals")]);
+  return { symbol: symbolOf(symbol), decimals: decimalsOf(decimals) };
+}
+
+/** Result of a view function of ERC-20 as text; undefined where the contract has no such function. */
+async function view(to: Address, name: string, ...args: string[]): Promise<string | undefined> {
+  const item = ERC20.find((each) => each.type === "function" && each.name === name);
+  if (item?.type !== "function") return undefined;
+  const data = await callIfOpen<Hex>("eth_call", { to, data: encodeCall(item, args) }, "latest");
+  try {
+    return data && decodeResult(item, data);
+  } catch {
+    return undefined;
+  }
+}
+
+export function amountText(value: bigint, { symbol, decimals }: TokenInfo): string {
+  // Without decimals the number is one of smallest units.
+  return decimals === undefined
+    ? `${count(value)} units of ${symbol ?? "a token"}`
+    : `${decimal(value, decimals)} ${symbol ?? "tokens"}`;
+}
+
+type Holding = TokenInfo & {
+  readonly token: Address;
+  /** of ERC-20, and the number of items of ERC-721, as the contract says */
+  readonly balance: bigint | undefined;
+  /** of ERC-721 and ERC-1155 */
+  readonly items: readonly string[];
+};
+
+export type Holdings = {
+  readonly holdings: readonly Holding[];
+  /** the first block whose logs were looked at */
+  readonly from: number;
+};
+
+/** Digits of an id that are shown: some are hashes. */
+const ID_CHARS_MAX = 20;
+
+/** `#7`, or `#7 × 5` */
+export function itemText(id: bigint, amount: bigint): string {
+  const digits = String(id);
+  const shown = digits.length > ID_CHARS_MAX ? `${digits.slice(0, ID_CHARS_MAX)}…` : digits;
+  return amount === 1n ? `#${shown}` : `#${shown} × ${count(amount)}`;
+}
+
+/** Tokens whose logs of transfers name `owner`, those with the newest log first, with what the owner has of them now. */
+export async function holdingsOf(owner: Address): Promise<Holdings> {
+  const topic = hashFromBigint(BigInt(owner));
+  const multi = [TRANSFER_SINGLE, TRANSFER_BATCH];
+  const found = await Promise.all(
+    [
+      [TRANSFER, topic],
+      [TRANSFER, null, topic],
+      [multi, null, topic],
+      [multi, null, null, topic],
+    ].map((topics) => findLogs({ topics })),
+  );
+  const from = Math.max(...found.map((each) => each.from));
+  const logs = found
+    .flatMap((each) => each.logs)
+    .filter(({ blockNumber }) => Number(blockNumber) >= from)
+    .sort((a, b) => Number(a.blockNumber) - Number(b.blockNumber) || Number(a.logIndex) - Number(b.logIndex));
+  const byToken = new Map<Address, Map<string, Log>>();
+  for (const log of logs.toReversed()) {
+    const known = byToken.get(log.address) ?? new Map<string, Log>();
+    byToken.set(log.address, known);
+    // A transfer to oneself is found twice.
+    known.set(`${log.blockNumber} ${log.logIndex}`, log);
+  }
+  const holdings = await Promise.all(
+    [...byToken].slice(0, TOKENS_MAX).map(async ([token, ofToken]) => {
+      const [info, balance] = await Promise.all([tokenInfo(token), view(token, "balanceOf", owner)]);
+      const items = ownedItems([...ofToken.values()].toReversed(), owner);
+      return { token, ...info, items, balance: balanceIn(balance) };
+    }),
+  );
+  return { holdings, from };
+}
+
+function balanceIn(text: string | undefined): bigint | undefined {
+  return text !== undefined && /^\d{1,78}$/.test(text) ? BigInt(text) : undefined;
+}
+
+/** Ids that `owner` got more of than it gave. @param logs oldest first */
+function ownedItems(logs: readonly Log[], owner: Address): readonly string[] {
+  const amounts = new Map<bigint, bigint>();
+  for (const { from, to, id, amount } of movementsIn(logs)) {
+    if (id === undefined) continue;
+    const change = (to === owner ? amount : 0n) - (from === owner ? amount : 0n);
+    amounts.set(id, (amounts.get(id) ?? 0n) + change);
+  }
+  const owned = [...amounts].filter(([, amount]) => amount > 0n);
+  return owned.slice(0, IDS_MAX).map(([id, amount]) => itemText(id, amount));
+}

@@ -29,122 +29,119 @@ import {
  */
 export const DEV_FLAGS = {
   chainId: option("chain-id", unset(integer(1)), null, {
-    description: "Chain id of a new dev chain: 31337 unless set, and on a fork that of the continued chain.",
+    description: "Chain id of a new dev chain; default: 31337, on a fork the remote chain's.",
   }),
   accounts: option("accounts", unset(integer(1, DEFAULTS.devAccountsMax)), null, {
-    description: "Funded and unlocked accounts of a new dev chain: 10 unless set.",
+    description: "Number of funded and unlocked accounts of a new dev chain; default: 10.",
   }),
   balance: option("balance", unset(amountWithUnit), null, {
-    description: "What each of them owns: 10000ether unless set.",
+    description: "Balance of each account; default: 10000ether.",
   }),
   mnemonic: option("mnemonic", unset(text), null, {
-    description: "BIP-39 phrase that the accounts are derived from: that of all dev nodes unless set.",
+    description: "BIP-39 mnemonic of the accounts; default: the one of all dev nodes.",
   }),
   derivationPath: option("derivation-path", unset(derivationPath), null, {
-    description: "Their derivation path, which the number of the account ends: m/44'/60'/0'/0/ unless set.",
+    description: "Derivation path, to which the account number is appended; default: m/44'/60'/0'/0/.",
   }),
   hardfork: option("hardfork", unset(oneOf(DEV_HARDFORKS)), null, {
-    description: "Rules of a new dev chain: those of this fork and all before it; osaka unless set.",
+    description: "Hardfork of a new dev chain; default: osaka.",
   }),
   baseFeeWei: option("base-fee", unset(amount), null, {
-    description: "Base fee of block 0 of a new dev chain: 1gwei unless set.",
+    description: "Base fee of block 0 of a new dev chain; default: 1gwei.",
   }),
   timestamp: option("timestamp", unset(date), null, {
     description:
-      "Time of block 0 of a new dev chain, as a date or Unix seconds: that of its first start unless set. Chains with the same one, and the same settings, import blocks of each other.",
+      "Time of block 0 of a new dev chain, as a date or Unix seconds; default: its first start. Chains with the same time and settings can import each other's blocks.",
   }),
   genesis: option("genesis", unset(text), null, {
-    description: "geth genesis file of a new dev chain, in place of the built-in one.",
+    description: "geth genesis file of a new dev chain, instead of the built-in one.",
   }),
   forkBlock: option("fork-block", unset(integer(-1_000_000_000)), null, {
-    description: "Block that is continued: the newest unless set; a negative number counts back from it.",
+    description: "Block to fork at; default: the newest. A negative number counts back from it.",
   }),
   forkTransaction: option("fork-transaction", unset(hash), null, {
-    description: "Transaction of the continued chain: a new dev chain begins with the state after it.",
+    description: "Remote transaction to fork after: the dev chain starts with the state after it.",
   }),
   forkChainId: option("fork-chain-id", unset(integer(1)), null, {
-    description: "Chain id of the continued chain: that which its nodes name unless set.",
+    description: "Chain id of the remote chain; default: the one its nodes report.",
   }),
   forkTimeoutMs: option("fork-timeout", unset(duration), null, {
-    description:
-      "Time that one request to them may take: 15s unless set. All tries of a read together have half a minute.",
+    description: "Time limit of one remote request; default: 15s. All tries of a read share half a minute.",
   }),
   forkRetries: option("fork-retries", unset(integer(0, 100)), null, {
-    description: "How often a request that no node answers is repeated: 5 times unless set.",
+    description: "Retries of a remote request without an answer; default: 5.",
   }),
   forkRetryPauseMs: option("fork-retry-pause", unset(duration), null, {
-    description: "Pause before it is repeated for the first time, each later one twice as long: 250ms unless set.",
+    description: "Pause before the first retry, doubled for each later one; default: 250ms.",
   }),
   forkComputeUnits: option("fork-compute-units", unset(integer(1)), null, {
-    description: "Compute units that the nodes are asked for in a second, 17 for each call; no limit unless set.",
+    description: "Compute units per second to request from the remote, 17 for each call; default: no limit.",
   }),
   predeploys: option("predeploys", unset(list), null, {
-    description: `Contracts of a new dev chain, at their public addresses: ${[...PREDEPLOYS.map(({ name }) => name), "none"].join(", ")}; all unless set.`,
+    description: `Contracts of a new dev chain at their public addresses: ${[...PREDEPLOYS.map(({ name }) => name), "none"].join(", ")}; default: all.`,
   }),
   clientVersion: option("client-version", unset(text), null, {
     description:
-      "What web3_clientVersion answers on a dev chain, for tools that look for a name: anvil/ and the node's own version unless set, because Hardhat's network helpers run where it begins with hardhat or anvil.",
+      "web3_clientVersion of a dev chain; default: anvil/ and the node's version, because Hardhat's network helpers require a name that begins with hardhat or anvil.",
   }),
   loadState: option("load-state", unset(text), null, {
-    description: "File of anvil's format whose blocks and accounts a new dev chain begins with.",
+    description: "File in anvil's format with the blocks and accounts of a new dev chain.",
   }),
   dumpState: option("dump-state", unset(text), null, {
-    description: "File that gets the dev chain's blocks and accounts in anvil's format when the node stops.",
+    description: "File to which the node writes blocks and accounts in anvil's format when it stops.",
   }),
   stateIntervalMs: option("state-interval", unset(duration), null, {
-    description: "Time after which the file of --dump-state is written again while the node runs.",
+    description: "Interval at which the running node writes the file of --dump-state.",
   }),
   gasLimit: option("gas-limit", unset(gasLimit), null, {
-    description:
-      "Gas limit of every block of a dev chain, block 0 of a new one included; unlimited: as much as a header can say.",
+    description: "Gas limit of every block of a dev chain; unlimited is the maximum of the header field.",
   }),
   mixedMining: option("mixed-mining", boolean, false, {
-    description: "A block as soon as a transaction is pending, beside those of consensus.block-time.",
+    description: "Make a block for each transaction at once, in addition to those of consensus.block-time.",
   }),
   codeSizeLimit: option("code-size-limit", unset(codeSizeLimit), null, {
     description:
-      "Most bytes of a contract on a new dev chain, twice as many of the code that creates one; none: no limit. That of EIP-170 unless set.",
+      "Maximum contract size in bytes on a new dev chain, twice that for init code; none removes the limit. Default: EIP-170.",
   }),
   hasTxGasLimit: option("tx-gas-limit", boolean, true, {
-    description: "No transaction of a new dev chain has more than 2^24 gas (EIP-7825).",
+    description: "Limit transactions of a new dev chain to 2^24 gas (EIP-7825).",
   }),
   hasCreate2Deployer: option("create2-deployer", boolean, true, {
-    description: "A new dev chain has the CREATE2 deployer, which Foundry deploys libraries through.",
+    description: "Deploy the CREATE2 deployer that Foundry uses on a new dev chain.",
   }),
   printTraces: option("print-traces", boolean, false, {
-    description: "The log shows the calls of each transaction, by name where --artifacts has them.",
+    description: "Log the calls of each transaction, by name if --artifacts knows them.",
   }),
   autoImpersonate: option("auto-impersonate", boolean, false, {
-    description: "Every account of a dev chain sends without a key.",
+    description: "Let every account of a dev chain send without a key.",
   }),
   suggestedTipWei: option("suggested-tip", unset(amount), null, {
-    description:
-      "Least tip that eth_gasPrice and its like propose on a dev chain; transactions with a lower one are mined as well.",
+    description: "Minimum tip that eth_gasPrice and similar methods propose on a dev chain; lower tips are mined too.",
   }),
   batchAbove: option("batch-above", integer(0), DEFAULTS.batchAbove, {
     description:
-      "Instant blocks have one transaction each while no more than so many are pending, else as many as fit. 0: always as many as fit.",
+      "Instant blocks have one transaction each while at most this many are pending, otherwise as many as fit. 0 always fills them.",
   }),
   order: option("order", oneOf(BLOCK_ORDERS), "fees", {
-    description: "Order of a dev chain's transactions in a block: fees, the highest tip first, or fifo, as they came.",
+    description: "Transaction order of a dev chain: fees puts the highest tip first, fifo keeps the order of arrival.",
   }),
   dialect: option("dialect", oneOf(DEV_DIALECTS), "evmint", {
     description:
-      "Whose answers a dev chain gives where tools disagree: anvil, as `evmintd anvil` does, takes seconds in evm_setIntervalMining and bodies without a content type, and has anvil's texts of errors.",
+      "Dialect where tools disagree. anvil, as in `evmintd anvil`, takes seconds in evm_setIntervalMining, accepts bodies without a content type and uses anvil's error texts.",
   }),
   inMemory: option("in-memory", boolean, false, {
-    description: "The dev chain is in memory: a new one at each start, of which nothing is written to disk.",
+    description: "Keep the dev chain in memory: each start begins a new one, and nothing is written to disk.",
   }),
   forkHeaders: option("fork-headers", headers, [], {
-    description: "Headers of every request to those nodes, NAME: VALUE; as one text, in lines.",
+    description: "Headers of every remote request, NAME: VALUE, one per line.",
   }),
   forkVerify: option("fork-verify", oneOf(FORK_VERIFY_MODES), "auto", {
     description:
-      "Whether accounts and slots of the continued chain must be proven (eth_getProof) under the state root of its block, and that block by its hash. auto: where its nodes serve proofs and its headers are Ethereum's; on: else the start fails; off: the nodes are believed.",
+      "Verify remote accounts and slots by proofs (eth_getProof) against the block's state root, and the block by its hash. auto verifies if the nodes serve proofs and headers are Ethereum's, on fails the start otherwise, off trusts the nodes.",
   }),
   artifacts: option("artifacts", unset(text), null, {
     description:
-      "Folder of Foundry's or Hardhat's artifacts: the log shows calls, events and errors of a dev chain by name, and the line of a revert; the explorer has names, ABIs and sources.",
+      "Folder of Foundry's or Hardhat's artifacts. The log then shows names of calls, events and errors, and the line of a revert; the explorer has names, ABIs and sources.",
   }),
 } as const;
 

@@ -41,7 +41,7 @@ export function emitInterpreter(
   module.export("hasRoom", journal.hasRoom);
   module.export("isEmpty", journal.isEmpty);
   module.export("keccak", runtime.keccak);
-  const frames = defineFrames(module, runtime.copies);
+  const frames = defineFrames(module, runtime);
   for (const [name, ref] of Object.entries(frames)) module.export(name, ref);
   if (build === "fast") exportRuntime(module, runtime);
   return module.bytes();

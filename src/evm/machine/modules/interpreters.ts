@@ -23,6 +23,9 @@ export type Interpreter = {
   beginCall(saved: number, snapshot: number): void;
   popFrame(saved: number, outcome: number, output: number, outputSize: number): void;
   endRequest(outcome: number, output: number, outputSize: number): void;
+  leaveFrame(outcome: number): void;
+  chargeFrame(execution: number, state: number): number;
+  forwardGas(): void;
 };
 
 /** What it imports, as `gen/runtime.ts` declares it. */

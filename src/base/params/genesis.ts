@@ -36,6 +36,8 @@ export type Genesis = {
   readonly baseFeePerGas?: bigint;
   readonly blobGasUsed?: bigint;
   readonly excessBlobGas?: bigint;
+  /** Absent: 0 */
+  readonly slotNumber?: bigint;
 };
 
 /**
@@ -86,6 +88,7 @@ export function genesisFromJson(json: unknown): Genesis {
   const baseFeePerGas = optionalInteger("baseFeePerGas", 256);
   const blobGasUsed = optionalInteger("blobGasUsed", 64);
   const excessBlobGas = optionalInteger("excessBlobGas", 64);
+  const slotNumber = optionalInteger("slotNumber", 64);
   const config = readChainConfig(required(file, "config"));
   const alloc = readAlloc(required(file, "alloc"));
   checkPermissionsContract(config, alloc);
@@ -104,6 +107,7 @@ export function genesisFromJson(json: unknown): Genesis {
     ...(baseFeePerGas !== undefined && { baseFeePerGas }),
     ...(blobGasUsed !== undefined && { blobGasUsed }),
     ...(excessBlobGas !== undefined && { excessBlobGas }),
+    ...(slotNumber !== undefined && { slotNumber }),
   };
 }
 

@@ -17,6 +17,7 @@ export const HARDFORKS = [
   "cancun",
   "prague",
   "osaka",
+  "amsterdam",
 ] as const;
 
 export type Hardfork = (typeof HARDFORKS)[number];
@@ -44,6 +45,7 @@ export type TimeForkField = Extract<keyof ChainConfig, `${string}Time`>;
 
 /** Newest first. */
 const TIME_FORKS = [
+  ["amsterdam", "amsterdamTime"],
   ["osaka", "osakaTime"],
   ["prague", "pragueTime"],
   ["cancun", "cancunTime"],

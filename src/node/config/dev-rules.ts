@@ -14,9 +14,13 @@ const FIELDS = {
   osaka: "osakaTime",
   bpo1: "bpo1Time",
   bpo2: "bpo2Time",
+  amsterdam: "amsterdamTime",
 } as const satisfies Readonly<Record<string, TimeForkField | undefined>>;
 
 export type DevHardfork = keyof typeof FIELDS;
+
+/** What a dev chain has unless its user names another: the newest fork with a date on mainnet. */
+export const DEFAULT_DEV_HARDFORK: DevHardfork = "osaka";
 
 export const DEV_HARDFORKS = Object.keys(FIELDS) as readonly DevHardfork[];
 

@@ -3,7 +3,7 @@ import { INITIAL_BASE_FEE } from "../../../base/params/fees.ts";
 import type { Address } from "../../../base/primitives/address.ts";
 import { toQuantity } from "../../../base/primitives/quantity.ts";
 import { DEFAULTS } from "../defaults.ts";
-import { type DevHardfork, forksAtGenesis } from "../dev-rules.ts";
+import { DEFAULT_DEV_HARDFORK, type DevHardfork, forksAtGenesis } from "../dev-rules.ts";
 import { CREATE2_DEPLOYER, type Predeploy, SYSTEM_CONTRACTS } from "../predeploys.ts";
 import { ALLOWED_ACCOUNTS_ADDRESS, ALLOWED_ACCOUNTS_CODE, allowedAccountsStorage } from "./allowed-accounts.ts";
 
@@ -60,7 +60,7 @@ export function renderGenesis(options: {
     ...(options.noTxGasLimit && { noTxGasLimit: true }),
     ...(permissions && { accountPermissions: ALLOWED_ACCOUNTS_ADDRESS }),
   };
-  const rulesOfChain: ChainConfig = forksAtGenesis(options.chainId, options.hardfork ?? "osaka");
+  const rulesOfChain: ChainConfig = forksAtGenesis(options.chainId, options.hardfork ?? DEFAULT_DEV_HARDFORK);
   const hasBlobs = rulesOfChain.cancunTime !== undefined;
   const genesis = {
     config: {

@@ -200,6 +200,6 @@ export function createVoting(modules: VotingModules): Voting {
 
 /** The chain would stop before its first block: these contracts are called in each. */
 function whyNoPrague(state: Pick<StateReader, "account">): string | undefined {
-  const [missing] = missingRequestContracts(state);
+  const [missing] = missingRequestContracts(state, "prague");
   return missing && `the chain has no code at ${missing.address}, which Prague calls in each block`;
 }

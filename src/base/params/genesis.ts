@@ -46,7 +46,9 @@ export type Genesis = {
  */
 export function contractsBeforePrague({ config, alloc, timestamp }: Genesis): typeof REQUEST_CONTRACTS {
   if (config.pragueTime === undefined) return [];
-  const missing = REQUEST_CONTRACTS.filter(({ address }) => !alloc.get(address)?.code?.length);
+  const missing = REQUEST_CONTRACTS.filter(
+    ({ address, since }) => since === "prague" && !alloc.get(address)?.code?.length,
+  );
   const [first] = missing;
   if (first !== undefined && isAtLeast(hardforkAt(config, { number: 0, timestamp, difficulty: 0n }), "prague")) {
     throw new InvalidGenesisError(

@@ -14,6 +14,7 @@ import {
   stateWith,
 } from "../../../../test/support/evm/execution/factories.ts";
 import type { GenesisAlloc } from "../../../base/params/genesis-account.ts";
+import { fullGasPool } from "../block-context.ts";
 import { checksumAddress } from "../../../base/primitives/address.ts";
 import { hashFromBigint } from "../../../base/primitives/hash.ts";
 import { hexToBytes } from "../../../base/primitives/hex.ts";
@@ -29,7 +30,7 @@ const slot = hashFromBigint(1n);
 function setup(alloc?: GenesisAlloc, overrides?: Partial<BlockContext>) {
   const state = stateWith(alloc);
   const block = blockContext(overrides);
-  const gasPool = { gas: 30_000_000n, blobGas: 131_072n };
+  const gasPool = fullGasPool(30_000_000n, 131_072n);
   const environment = { evm, block, state, gasPool };
   return {
     state,
@@ -80,7 +81,7 @@ test("applyMessage leaves everything as it was when it refuses", () => {
     message: `insufficient funds for gas * price + value: address ${address} required balance exceeds 256 bits`,
   });
   assert.deepEqual(state.account(alice), before);
-  assert.deepEqual(gasPool, { gas: 30_000_000n, blobGas: 131_072n });
+  assert.deepEqual(gasPool, fullGasPool(30_000_000n, 131_072n));
 });
 
 test("applyMessage refuses what the block has no room for", () => {

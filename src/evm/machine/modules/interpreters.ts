@@ -18,6 +18,7 @@ export type Interpreter = {
   hasBalance(record: number, value: number): number;
   hasRoom(record: number, value: number): number;
   isEmpty(record: number): number;
+  reach(record: number): void;
   keccak(bytes: number, size: number, target: number): void;
   pushFrame(saved: number, snapshot: number): void;
   beginCall(saved: number, snapshot: number): void;

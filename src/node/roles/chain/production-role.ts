@@ -330,7 +330,7 @@ export class ProductionRole implements ProductionParts {
     const isPrague = (block: ForkPoint) => isAtLeast(hardforkAt(chain.config, block), "prague");
     const isCalled = header.number > 0 && isPrague(header);
     if (fork !== undefined || isCalled || !isPrague(next)) return;
-    const [missing] = missingRequestContracts(chain.stateAt(header.number));
+    const [missing] = missingRequestContracts(chain.stateAt(header.number), hardforkAt(chain.config, next));
     if (missing !== undefined) throw new MissingRequestContractsError(missing);
   }
 

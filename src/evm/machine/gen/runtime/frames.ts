@@ -80,7 +80,8 @@ export function defineFrames(module: ModuleBuilder, runtime: FrameRuntime): Fram
 
   const endRequest = module.define(["i32", "i32", "i32"], [], (f, outcome, output, outputSize) => {
     const { opcode, target, output: to, outputSize: toSize } = request;
-    const [kind, account] = [i32.load(opcode), i32.load(target)];
+    const kind = f.i32(i32.load(opcode));
+    const account = i32.load(target);
     const [begin, size] = [i32.load(to), i32.load(toSize)];
     const accountPaid = f.i32(eip8037 ? paidAccount(kind, request.accountPaid, request.value) : 0);
     if (eip8037) f.do(i64.store(globals.spilledBack, 0n));

@@ -1,4 +1,5 @@
 import type { Address } from "../primitives/address.ts";
+import type { Hardfork } from "./hardforks.ts";
 
 // Yellow Paper, appendix G, as amended by the EIPs named. Gas amounts are bigint: a gas limit may hold up to 2^64 − 1.
 
@@ -107,10 +108,45 @@ export const WITHDRAWAL_REQUEST_ADDRESS = "0x00000961ef480eb55e80d19ad83579a64c0
 /** EIP-7251 (Prague) */
 export const CONSOLIDATION_REQUEST_ADDRESS = "0x0000bbddc7ce488642fb579f8b00f3a590007251" as Address;
 
-/** Contracts that each block from Prague on calls, and is invalid without. */
-export const REQUEST_CONTRACTS: readonly { readonly eip: string; readonly address: Address }[] = [
-  { eip: "EIP-7002", address: WITHDRAWAL_REQUEST_ADDRESS },
-  { eip: "EIP-7251", address: CONSOLIDATION_REQUEST_ADDRESS },
+/** EIP-8282 (Amsterdam) */
+export const BUILDER_DEPOSIT_REQUEST_ADDRESS = "0x0000bff46984e3725691fa540a8c7589300d8282" as Address;
+export const BUILDER_EXIT_REQUEST_ADDRESS = "0x000064d678505ad48f8ccb093bc65613800e8282" as Address;
+
+/** A contract that each block from `since` on calls, and is invalid without. */
+export type RequestContract = {
+  readonly eip: string;
+  readonly address: Address;
+  readonly since: Hardfork;
+  /** EIP-7685 */
+  readonly requestType: number;
+  /** As error messages name its queue. */
+  readonly queue: string;
+};
+
+/** In the order in which a block calls them. */
+export const REQUEST_CONTRACTS: readonly RequestContract[] = [
+  { eip: "EIP-7002", address: WITHDRAWAL_REQUEST_ADDRESS, since: "prague", requestType: 0x01, queue: "withdrawal" },
+  {
+    eip: "EIP-7251",
+    address: CONSOLIDATION_REQUEST_ADDRESS,
+    since: "prague",
+    requestType: 0x02,
+    queue: "consolidation",
+  },
+  {
+    eip: "EIP-8282",
+    address: BUILDER_DEPOSIT_REQUEST_ADDRESS,
+    since: "amsterdam",
+    requestType: 0x03,
+    queue: "builder deposit",
+  },
+  {
+    eip: "EIP-8282",
+    address: BUILDER_EXIT_REQUEST_ADDRESS,
+    since: "amsterdam",
+    requestType: 0x04,
+    queue: "builder exit",
+  },
 ];
 
 // Gas of the precompiled contracts (Yellow Paper, appendix E.1), as amended by the EIPs named.

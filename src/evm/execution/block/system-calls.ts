@@ -8,7 +8,7 @@ import {
   SYSTEM_CALL_GAS,
   WITHDRAWAL_REQUEST_ADDRESS,
 } from "../../../base/params/gas.ts";
-import { isAtLeast } from "../../../base/params/hardforks.ts";
+import { type Hardfork, isAtLeast } from "../../../base/params/hardforks.ts";
 import { type Address, checksumAddress } from "../../../base/primitives/address.ts";
 import { bytesToBigint, concatBytes, EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
 import { type Hash, hashFromBytes, hashToBytes } from "../../../base/primitives/hash.ts";
@@ -63,9 +63,13 @@ export function takeConsolidationRequests(environment: SystemCallEnvironment): U
   return takeQueue(CONSOLIDATION_REQUEST_ADDRESS, "consolidation", environment);
 }
 
-/** Of the contracts without which no block from Prague on is valid, those that `state` lacks. */
-export function missingRequestContracts(state: Pick<StateReader, "account">): typeof REQUEST_CONTRACTS {
-  return REQUEST_CONTRACTS.filter(({ address }) => {
+/** Of the contracts without which no block with the rules of `hardfork` is valid, those that `state` lacks. */
+export function missingRequestContracts(
+  state: Pick<StateReader, "account">,
+  hardfork: Hardfork,
+): typeof REQUEST_CONTRACTS {
+  return REQUEST_CONTRACTS.filter(({ address, since }) => {
+    if (!isAtLeast(hardfork, since)) return false;
     const { codeHash = EMPTY_CODE_HASH } = state.account(address) ?? {};
     return codeHash === EMPTY_CODE_HASH;
   });

@@ -171,9 +171,27 @@ export type RequestContract = {
 /** In the order in which a block calls them. */
 export const REQUEST_CONTRACTS: readonly RequestContract[] = [
   { eip: "EIP-7002", address: WITHDRAWAL_REQUEST_ADDRESS, since: "prague", requestType: 0x01, queue: "withdrawal" },
-  { eip: "EIP-7251", address: CONSOLIDATION_REQUEST_ADDRESS, since: "prague", requestType: 0x02, queue: "consolidation" },
-  { eip: "EIP-8282", address: BUILDER_DEPOSIT_REQUEST_ADDRESS, since: "amsterdam", requestType: 0x03, queue: "builder deposit" },
-  { eip: "EIP-8282", address: BUILDER_EXIT_REQUEST_ADDRESS, since: "amsterdam", requestType: 0x04, queue: "builder exit" },
+  {
+    eip: "EIP-7251",
+    address: CONSOLIDATION_REQUEST_ADDRESS,
+    since: "prague",
+    requestType: 0x02,
+    queue: "consolidation",
+  },
+  {
+    eip: "EIP-8282",
+    address: BUILDER_DEPOSIT_REQUEST_ADDRESS,
+    since: "amsterdam",
+    requestType: 0x03,
+    queue: "builder deposit",
+  },
+  {
+    eip: "EIP-8282",
+    address: BUILDER_EXIT_REQUEST_ADDRESS,
+    since: "amsterdam",
+    requestType: 0x04,
+    queue: "builder exit",
+  },
 ];
 
 // Gas of the precompiled contracts (Yellow Paper, appendix E.1), as amended by the EIPs named.

@@ -17,7 +17,7 @@ import {
   readSafeInteger,
   readText,
 } from "./genesis-json.ts";
-import { hardforkAt, isAtLeast } from "./hardforks.ts";
+import { hardforkAt, isAtLeast, timeFieldOf } from "./hardforks.ts";
 
 /** Block 0 and the rules of the chain on it, as a geth genesis file states them. */
 export type Genesis = {
@@ -41,19 +41,20 @@ export type Genesis = {
 };
 
 /**
- * The contracts that Prague needs and block 0 lacks. A chain that gets there later may still deploy them.
- * @throws InvalidGenesisError where Prague is from block 0 on: no block follows it
+ * The contracts that scheduled forks need and block 0 lacks. A chain that gets there later may still deploy them.
+ * @throws InvalidGenesisError where the fork of one is from block 0 on: no block follows it
  */
-export function contractsBeforePrague({ config, alloc, timestamp }: Genesis): typeof REQUEST_CONTRACTS {
-  if (config.pragueTime === undefined) return [];
+export function contractsToDeploy({ config, alloc, timestamp }: Genesis): typeof REQUEST_CONTRACTS {
   const missing = REQUEST_CONTRACTS.filter(
-    ({ address, since }) => since === "prague" && !alloc.get(address)?.code?.length,
+    ({ address, since }) => config[timeFieldOf(since)!] !== undefined && !alloc.get(address)?.code?.length,
   );
-  const [first] = missing;
-  if (first !== undefined && isAtLeast(hardforkAt(config, { number: 0, timestamp, difficulty: 0n }), "prague")) {
+  const hardfork = hardforkAt(config, { number: 0, timestamp, difficulty: 0n });
+  const first = missing.find(({ since }) => isAtLeast(hardfork, since));
+  if (first !== undefined) {
+    const field = `config.${timeFieldOf(first.since)}`;
     throw new InvalidGenesisError(
       fieldPath("alloc", checksumAddress(first.address)),
-      `no code (${first.eip}), without which no block is valid from Prague on, and config.pragueTime is not after block 0: add the contract, or set a later time`,
+      `no code (${first.eip}), without which no block is valid from this fork on, and ${field} is not after block 0: add the contract, or set a later time`,
     );
   }
   return missing;

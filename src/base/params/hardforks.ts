@@ -52,6 +52,11 @@ const TIME_FORKS = [
   ["shanghai", "shanghaiTime"],
 ] as const satisfies readonly (readonly [Hardfork, TimeForkField])[];
 
+/** The field of genesis files that begins `hardfork`; undefined for those that begin at a block. */
+export function timeFieldOf(hardfork: Hardfork): TimeForkField | undefined {
+  return TIME_FORKS.find(([name]) => name === hardfork)?.[1];
+}
+
 /** Newest first. Forks that only move the difficulty bomb change no rule we have. */
 const BLOCK_FORKS = [
   ["london", "londonBlock"],

@@ -24,6 +24,9 @@ export const DEFAULT_DEV_HARDFORK: DevHardfork = "osaka";
 
 export const DEV_HARDFORKS = Object.keys(FIELDS) as readonly DevHardfork[];
 
+/** The newest fork that this version knows. */
+export const NEWEST_HARDFORK = DEV_HARDFORKS.at(-1)!;
+
 /** `newest` and every fork before it from block 0 on. */
 export function forksAtGenesis(chainId: bigint, newest: DevHardfork): ChainConfig {
   const { shanghaiTime, cancunTime, pragueTime, osakaTime, blobSchedule, ...merge } = allForksAtGenesis(chainId);

@@ -75,7 +75,11 @@ export function fullGasPool(gasLimit: bigint, blobGas: bigint): GasPool {
  */
 export function assertGasLeft(
   pool: GasPool,
-  { gas, executionMax = gas, blobGas }: { readonly gas: bigint; readonly executionMax?: bigint | undefined; readonly blobGas: bigint },
+  {
+    gas,
+    executionMax = gas,
+    blobGas,
+  }: { readonly gas: bigint; readonly executionMax?: bigint | undefined; readonly blobGas: bigint },
 ): void {
   const execution = gas < executionMax ? gas : executionMax;
   if (pool.gas < execution || pool.stateGas < gas) {

@@ -52,7 +52,9 @@ test("opcodes come with the fork of their EIP", () => {
 
 test("static gas follows the repricings", () => {
   const gasOf = (name: string) =>
-    (["frontier", "tangerineWhistle", "istanbul", "berlin", "amsterdam"] as const).map((fork) => named(fork, name)?.gas);
+    (["frontier", "tangerineWhistle", "istanbul", "berlin", "amsterdam"] as const).map(
+      (fork) => named(fork, name)?.gas,
+    );
   assert.deepEqual(gasOf("SLOAD"), [50, 200, 800, 0, 0]);
   assert.deepEqual(gasOf("BALANCE"), [20, 400, 700, 0, 0]);
   assert.deepEqual(gasOf("CALL"), [40, 700, 700, 0, 0]);

@@ -154,7 +154,13 @@ export function opcodesOf(hardfork: Hardfork): readonly (Opcode | undefined)[] {
   const table = new Array<Opcode | undefined>(256).fill(undefined);
   for (const { since = "frontier", gas, ...row } of ROWS) {
     if (!isAtLeast(hardfork, since)) continue;
-    const opcode = { kind: "flow", isDynamic: false, immediate: pushedBytes(row.code), ...row, gas: gasAt(gas, hardfork) } as const;
+    const opcode = {
+      kind: "flow",
+      isDynamic: false,
+      immediate: pushedBytes(row.code),
+      ...row,
+      gas: gasAt(gas, hardfork),
+    } as const;
     table[row.code] = isDeep(row.code) ? { ...opcode, variants: variantsOf(opcode) } : opcode;
   }
   return table;
@@ -165,7 +171,7 @@ function pushedBytes(code: number): number {
 }
 
 export const DUPN = 0xe6;
-export const SWAPN = 0xe7;
+
 const EXCHANGE = 0xe8;
 
 function isDeep(code: number): boolean {

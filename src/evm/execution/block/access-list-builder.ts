@@ -1,3 +1,4 @@
+import { BLOCK_ACCESS_LIST_ITEM_GAS } from "../../../base/params/gas.ts";
 import type { Address } from "../../../base/primitives/address.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
 import type {
@@ -6,9 +7,8 @@ import type {
   IndexedCode,
   IndexedValue,
 } from "../../../base/types/block-access-list.ts";
-import { BLOCK_ACCESS_LIST_ITEM_GAS } from "../../../base/params/gas.ts";
-import { EMPTY_ACCOUNT } from "../../state/account.ts";
 import type { AccountWriter } from "../../machine/state-port.ts";
+import { EMPTY_ACCOUNT } from "../../state/account.ts";
 import type { StateReader } from "../../state/reader.ts";
 import type { WorldState } from "../../state/world-state.ts";
 import { InvalidTransactionError } from "../errors.ts";

@@ -28,6 +28,7 @@ import { checkMinimumTip } from "../transaction/validate-message.ts";
 import { checkAccountPermissions } from "../validation/account-permissions.ts";
 import { validateBlockSize } from "../validation/validate-body.ts";
 import { validateHeader } from "../validation/validate-header.ts";
+import { accessListItemsMax } from "./access-list-builder.ts";
 import {
   type BlockEnv,
   BlockExecution,
@@ -38,7 +39,6 @@ import {
   type SystemUpdate,
   type TransactionResult,
 } from "./block-execution.ts";
-import { accessListItemsMax } from "./access-list-builder.ts";
 import { checkAccessListSize } from "./execute-block.ts";
 import { depositsOf } from "./system-calls.ts";
 
@@ -98,7 +98,10 @@ export function createBlockBuilder(
     isEqualTimeAllowed: true,
     ...(attributes.forced && { areFeesForced: true }),
   });
-  const env = { ...blockEnvOf(header, parent, config), accessListItemsMax: itemsBeforeEnd(header.gasLimit, attributes) };
+  const env = {
+    ...blockEnvOf(header, parent, config),
+    accessListItemsMax: itemsBeforeEnd(header.gasLimit, attributes),
+  };
   return new BlockBuilder(env, header, modules, { attributes, parentState: parent.state, beforeTransaction });
 }
 
@@ -203,7 +206,7 @@ function emptyBlockHeader(header: OpenHeader, extraData: Uint8Array, config: Cha
 }
 
 /** The slot of the block after `parent` where nobody names another: EIP-7843 leaves it to a beacon chain, which there is not here. */
-export function nextSlotNumber({ slotNumber, number }: Pick<Header, "slotNumber" | "number">): bigint {
+function nextSlotNumber({ slotNumber, number }: Pick<Header, "slotNumber" | "number">): bigint {
   return slotNumber === undefined ? BigInt(number + 1) : slotNumber + 1n;
 }
 

@@ -19,8 +19,8 @@ import { recoverSender, recoverSenders } from "../../../base/types/transaction/s
 import { orderedTrieRoot } from "../../../store/trie/ordered-trie-root.ts";
 import { createAddress } from "../../machine/contract-creation.ts";
 import { InvalidBlockError } from "../errors.ts";
-import { accessListItems, accessListItemsMax } from "./access-list-builder.ts";
 import { validateBody } from "../validation/validate-body.ts";
+import { accessListItems, accessListItemsMax } from "./access-list-builder.ts";
 import {
   type BlockExecution,
   type BlockOutcome,

@@ -154,8 +154,7 @@ function openHeader(
         parentBeaconBlockRoot: blockOverrides.beaconRoot ?? ZERO_HASH,
       }),
     // As in geth a block that crosses the fork has none, although blocks of chains do.
-    ...(isAtLeast(hardfork, "amsterdam") &&
-      before.slotNumber !== undefined && { slotNumber: before.slotNumber + 1n }),
+    ...(isAtLeast(hardfork, "amsterdam") && before.slotNumber !== undefined && { slotNumber: before.slotNumber + 1n }),
   };
 }
 

@@ -14,13 +14,13 @@ import {
   stateWith,
 } from "../../../../test/support/evm/execution/factories.ts";
 import type { GenesisAlloc } from "../../../base/params/genesis-account.ts";
-import { fullGasPool } from "../block-context.ts";
 import { checksumAddress } from "../../../base/primitives/address.ts";
 import { hashFromBigint } from "../../../base/primitives/hash.ts";
 import { hexToBytes } from "../../../base/primitives/hex.ts";
 import { signAuthorization } from "../../../base/types/transaction/sign.ts";
 import { createAddress } from "../../machine/contract-creation.ts";
 import type { BlockContext } from "../../machine/evm.ts";
+import { fullGasPool } from "../block-context.ts";
 import { applyMessage } from "./apply-message.ts";
 import { delegationCode } from "./authorizations.ts";
 import type { TransactionMessage } from "./message.ts";

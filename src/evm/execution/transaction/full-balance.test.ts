@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fullGasPool } from "../block-context.ts";
 import { assemble } from "../../../../test/support/assembler.ts";
 import {
   account,
@@ -18,6 +17,7 @@ import type { Address } from "../../../base/primitives/address.ts";
 import { createAddress } from "../../machine/contract-creation.ts";
 import { createEvm } from "../../machine/engine.ts";
 import { applyRewards, applyWithdrawals } from "../block/rewards.ts";
+import { fullGasPool } from "../block-context.ts";
 import { applyMessage } from "./apply-message.ts";
 import type { TransactionMessage } from "./message.ts";
 

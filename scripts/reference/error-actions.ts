@@ -16,6 +16,8 @@ export const ACTIONS: Readonly<Partial<Record<ErrorCode, string>>> = {
   ADDRESS_INDEX_OFF: "The operator sets `index.addresses` to true.",
   ADMIN_FILE_NAME: "Name a file without a folder: it is in the folder `debug` of the home.",
   ADMIN_REFUSED: "Do what the text names: as a rule on a node under CometBFT, or by the settings file and a restart.",
+  BLOCK_INVALID_BLOCK_ACCESS_LIST:
+    "Fetch the block from another source: the text has the account, the field and the index of the fault.",
   BLOCK_PAYLOAD_ATTRIBUTES: "Take timestamp and fields from the head: a later time, and what its fork has.",
   BLOCK_PRUNED: "Ask an archive node.",
   BLOCK_STATE_PRUNED: "Ask an archive node.",

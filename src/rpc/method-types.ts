@@ -79,6 +79,8 @@ export type RpcBlock = {
   readonly excessBlobGas?: RpcQuantity;
   readonly parentBeaconBlockRoot?: RpcHash;
   readonly requestsHash?: RpcHash;
+  readonly blockAccessListHash?: RpcHash;
+  readonly slotNumber?: RpcQuantity;
   readonly totalDifficulty?: null;
   readonly withdrawals?: readonly RpcWithdrawal[];
 };
@@ -195,6 +197,8 @@ export type RpcHeader = {
   readonly excessBlobGas?: RpcQuantity;
   readonly parentBeaconBlockRoot?: RpcHash;
   readonly requestsHash?: RpcHash;
+  readonly blockAccessListHash?: RpcHash;
+  readonly slotNumber?: RpcQuantity;
   readonly totalDifficulty?: null;
 };
 
@@ -536,6 +540,8 @@ export type RpcUncle = {
   readonly excessBlobGas?: RpcQuantity;
   readonly parentBeaconBlockRoot?: RpcHash;
   readonly requestsHash?: RpcHash;
+  readonly blockAccessListHash?: RpcHash;
+  readonly slotNumber?: RpcQuantity;
   readonly totalDifficulty?: null;
 };
 

@@ -233,12 +233,6 @@ function build(
   };
 }
 
-/** The block of a case, built serially; the senders are recovered, which rejects types of later forks. */
-export function buildBlock(parallelCase: ParallelCase, evm: Evm) {
-  const transactions = parallelCase.transactions.map(({ tx }) => ({ tx, sender: undefined }));
-  return build(sceneOf(parallelCase, evm), { transactions });
-}
-
 /** The recorded executions of the transactions, made in the way of `kind`. */
 function speculate(
   { header, parent, modules }: Scene,

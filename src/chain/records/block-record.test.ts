@@ -55,7 +55,7 @@ const bloom = fc.oneof(
   }),
 );
 
-const header: fc.Arbitrary<Header> = fc.record(
+const anyFields: fc.Arbitrary<Header> = fc.record(
   {
     parentHash: hash,
     sha3Uncles: fc.oneof(hash, fc.constant(EMPTY_UNCLES_HASH)),
@@ -78,6 +78,8 @@ const header: fc.Arbitrary<Header> = fc.record(
     excessBlobGas: gas,
     parentBeaconBlockRoot: fc.oneof(hash, fc.constant(ZERO_HASH)),
     requestsHash: hash,
+    blockAccessListHash: fc.oneof(hash, fc.constant(EMPTY_UNCLES_HASH)),
+    slotNumber: gas,
   },
   {
     requiredKeys: [
@@ -98,6 +100,11 @@ const header: fc.Arbitrary<Header> = fc.record(
       "nonce",
     ],
   },
+);
+
+/** The fields of Amsterdam come together. */
+const header = anyFields.map(({ blockAccessListHash, slotNumber, ...rest }) =>
+  blockAccessListHash === undefined || slotNumber === undefined ? rest : { ...rest, blockAccessListHash, slotNumber },
 );
 
 const receipt = fc
@@ -186,6 +193,15 @@ describe("block record", () => {
         assert.deepEqual(plain(decodeBlockRecord(payload)), plain(record));
       }),
       { numRuns: 300 },
+    );
+  });
+
+  test("has a version that older programs reject by name where its header has the fields of Amsterdam", () => {
+    fc.assert(
+      fc.property(record, (record) => {
+        const payload = encodeBlockRecord(record, NONE);
+        assert.equal(payload[1], record.block.header.slotNumber === undefined ? 1 : 2);
+      }),
     );
   });
 
@@ -285,7 +301,7 @@ describe("block record", () => {
     const payload = encodeBlockRecord(new RandomChain(1).next().record, NONE);
     for (const offset of [0, 1]) {
       const newer = Buffer.from(payload);
-      newer[offset]! += 1;
+      newer[offset]! += 2;
       assert.throws(() => decodeBlockRecord(newer), { code: "STORE_FORMAT_TOO_NEW" });
     }
   });

@@ -38,6 +38,8 @@ import { readReceipt, readReceiptGas, writeReceipt } from "./receipt-record.ts";
  */
 export const PREFIX_LENGTH = 64;
 const VERSION = 1;
+/** Its header has the fields of Amsterdam: programs that do not know them reject the version by name. */
+const VERSION_AMSTERDAM = 2;
 
 const CHECKSUM_OFFSET = 4;
 const NUMBER_OFFSET = 8;
@@ -94,7 +96,7 @@ export function writeBlock(writer: ByteWriter, record: Omit<BlockRecord, "change
   const { block, senders, receipts, consensusData } = record;
   const { header, transactions } = block;
   writer.byte(RECORD_KIND.block);
-  writer.byte(VERSION);
+  writer.byte(header.blockAccessListHash === undefined ? VERSION : VERSION_AMSTERDAM);
   writer.skip(COUNTS_OFFSET - 2);
   writer.patchU64(NUMBER_OFFSET, header.number);
   writer.patchHex(HASH_OFFSET, block.hash);
@@ -248,7 +250,7 @@ function* readItems(payload: Uint8Array, prefix: RecordPrefix): Generator<Record
  */
 export function decodePrefix(bytes: Uint8Array): RecordPrefix {
   const reader = new ByteReader(bytes);
-  assertRecordKind(reader, RECORD_KIND.block, VERSION);
+  assertRecordKind(reader, RECORD_KIND.block, VERSION_AMSTERDAM, VERSION);
   reader.offset = CHECKSUM_OFFSET;
   if (reader.u32() !== reader.checksum(NUMBER_OFFSET, PREFIX_LENGTH)) {
     throw new MalformedBytesError("prefix of a block record is damaged");

@@ -120,6 +120,8 @@ const FORK_MEMBERS: Members = {
   excessBlobGas: QUANTITY,
   parentBeaconBlockRoot: HASH,
   requestsHash: HASH,
+  blockAccessListHash: HASH,
+  slotNumber: QUANTITY,
   totalDifficulty: NULL,
 };
 

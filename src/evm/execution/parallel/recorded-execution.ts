@@ -34,19 +34,21 @@ export class RecordedExecution implements Evm {
   execute(message: Message, block: BlockContext, state: State, options: ExecuteOptions = {}): ExecutionResult {
     this.#at = this.#start;
     const isPlain = !(options.tracer || options.precompiles || options.deadlineMs || options.memoryBytesMax);
-    if (!isPlain || !isSameBlock(block, this.#batch.block!) || !this.#isFor(message) || !this.#readsAre(state)) {
+    if (!isPlain || message.isUnpaid || !isSameBlock(block, this.#batch.block!) || !this.#isFor(message) || !this.#readsAre(state)) {
       this.#counts.conflicts++;
       return this.#evm.execute(message, block, state, options);
     }
     this.#counts.applied++;
     this.#write(state);
+    this.#report(options.onAccess);
     return this.#result();
   }
 
   /** What the transaction's hash does not say. */
-  #isFor({ caller, to, createAddress, gas, gasPrice, value, warmAddresses }: Message): boolean {
+  #isFor({ caller, to, createAddress, gas, reservoir = 0n, gasPrice, value, warmAddresses }: Message): boolean {
     if (this.#name() !== caller || this.#name() !== (to ?? createAddress)) return false;
-    if (this.#value() !== gas || this.#value() !== gasPrice || this.#value() !== value) return false;
+    if (this.#value() !== gas || this.#value() !== reservoir) return false;
+    if (this.#value() !== gasPrice || this.#value() !== value) return false;
     if (this.#word() !== warmAddresses.length) return false;
     for (const address of warmAddresses) if (this.#name() !== address) return false;
     return true;
@@ -114,6 +116,14 @@ export class RecordedExecution implements Evm {
     }
   }
 
+  #report(onAccess: ExecuteOptions["onAccess"]): void {
+    for (let left = this.#word(); left > 0; left--) {
+      const address = this.#name() as Address;
+      const slot = this.#word() === 1 ? (this.#name() as Hash) : undefined;
+      onAccess?.(address, slot);
+    }
+  }
+
   #result(): ExecutionResult {
     const outcome = OUTCOMES[this.#word()]!;
     const halt = this.#word();
@@ -121,6 +131,8 @@ export class RecordedExecution implements Evm {
       outcome,
       halt: halt === 0 ? undefined : this.#batch.halts[halt - 1],
       gasLeft: this.#value(),
+      reservoirLeft: this.#value(),
+      spilled: this.#value(),
       gasRefund: this.#value(),
       returnData: this.#data(),
     };

@@ -1,6 +1,6 @@
-import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../../src/base/params/gas.ts";
+import { REQUEST_CONTRACTS } from "../../src/base/params/gas.ts";
 import type { GenesisAccount, GenesisAlloc } from "../../src/base/params/genesis-account.ts";
-import { HARDFORKS, type Hardfork, isAtLeast } from "../../src/base/params/hardforks.ts";
+import { type Hardfork, isAtLeast } from "../../src/base/params/hardforks.ts";
 import type { Address } from "../../src/base/primitives/address.ts";
 import { EMPTY_BYTES } from "../../src/base/primitives/bytes.ts";
 import { type Hash, hashFromBigint, ZERO_HASH } from "../../src/base/primitives/hash.ts";
@@ -29,6 +29,7 @@ import { configOfNetwork } from "../conformance/networks.ts";
 import { createMemoryState } from "../support/evm/state/memory-state.ts";
 import { createMemoryNodes } from "../support/store/trie/memory-nodes.ts";
 import { assemble, withoutBareStorage } from "./case.ts";
+import { ORACLE_FORKS } from "./generate.ts";
 import { generateTransactionCase } from "./generate-transaction.ts";
 import { createRandom, type Random } from "./random.ts";
 import { SENDERS, type TransactionCase, transactionOf } from "./transaction-case.ts";
@@ -78,7 +79,8 @@ const TOKEN = at("70");
 export function generateParallelCase(seed: number, fork?: Hardfork): ParallelCase {
   const random = createRandom(seed ^ 0x5bd1e995);
   const hardfork =
-    fork ?? random.weighted(HARDFORKS.map((name, i) => [isAtLeast(name, "berlin") ? i : (i + 1) / 8, name] as const));
+    fork ??
+    random.weighted(ORACLE_FORKS.map((name, i) => [isAtLeast(name, "berlin") ? i : (i + 1) / 8, name] as const));
   const world = generateTransactionCase(seed, hardfork);
   const alloc = allocOf(world, random);
   const header = headerOf(world, hardfork);
@@ -158,7 +160,7 @@ function allocOf(world: TransactionCase, random: Random): Map<Address, GenesisAc
       storage: new Map([...slots, ...owned]),
     });
   }
-  for (const address of [WITHDRAWAL_REQUEST_ADDRESS, CONSOLIDATION_REQUEST_ADDRESS]) {
+  for (const { address } of REQUEST_CONTRACTS) {
     alloc.set(address, { balance: 0n, code: hexToBytes("0x5f5ff3") });
   }
   return alloc;
@@ -175,6 +177,7 @@ function headerOf({ coinbase, baseFeePerGas }: TransactionCase, hardfork: Hardfo
     mixHash: hashFromBigint(77n),
     ...(isAtLeast(hardfork, "london") && { baseFeePerGas: BigInt(baseFeePerGas) }),
     ...(isAtLeast(hardfork, "cancun") && { excessBlobGas: 0n, parentBeaconBlockRoot: ZERO_HASH }),
+    ...(isAtLeast(hardfork, "amsterdam") && { slotNumber: 7n }),
   };
 }
 

@@ -37,7 +37,8 @@ export class ExecutionRecorder implements Evm {
   }
 
   execute(message: Message, block: BlockContext, state: State, options: ExecuteOptions = {}): ExecutionResult {
-    if (!this.#isRecording || options.tracer || message.isUnpaid) return this.#evm.execute(message, block, state, options);
+    if (!this.#isRecording || options.tracer || message.isUnpaid)
+      return this.#evm.execute(message, block, state, options);
     const { caller } = message;
     // Code that runs in the caller's account can read its balance and nonce without naming it.
     let isCallerRead = message.to === caller;

@@ -1,3 +1,4 @@
+import { isAtLeast } from "../../../base/params/hardforks.ts";
 import type { Address } from "../../../base/primitives/address.ts";
 import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
@@ -34,7 +35,13 @@ export class RecordedExecution implements Evm {
   execute(message: Message, block: BlockContext, state: State, options: ExecuteOptions = {}): ExecutionResult {
     this.#at = this.#start;
     const isPlain = !(options.tracer || options.precompiles || options.deadlineMs || options.memoryBytesMax);
-    if (!isPlain || message.isUnpaid || !isSameBlock(block, this.#batch.block!) || !this.#isFor(message) || !this.#readsAre(state)) {
+    if (
+      !isPlain ||
+      message.isUnpaid ||
+      !isSameBlock(block, this.#batch.block!) ||
+      !this.#isFor(message) ||
+      !this.#readsAre(state)
+    ) {
       this.#counts.conflicts++;
       return this.#evm.execute(message, block, state, options);
     }
@@ -127,12 +134,13 @@ export class RecordedExecution implements Evm {
   #result(): ExecutionResult {
     const outcome = OUTCOMES[this.#word()]!;
     const halt = this.#word();
+    const gasLeft = this.#value();
+    const stateGas = { reservoirLeft: this.#value(), spilled: this.#value() };
     const result = {
       outcome,
       halt: halt === 0 ? undefined : this.#batch.halts[halt - 1],
-      gasLeft: this.#value(),
-      reservoirLeft: this.#value(),
-      spilled: this.#value(),
+      gasLeft,
+      ...(isAtLeast(this.#batch.block!.hardfork, "amsterdam") && stateGas),
       gasRefund: this.#value(),
       returnData: this.#data(),
     };

@@ -245,6 +245,7 @@ function headerOf(env: T8nEnv, config: ChainConfig): OpenHeader {
       excessBlobGas: excessBlobGasOf(env, config, hardfork),
       parentBeaconBlockRoot: (parentBeaconBlockRoot ?? ZERO_HASH).toLowerCase() as Hash,
     }),
+    ...(isAtLeast(hardfork, "amsterdam") && { slotNumber: numberOf(env.slotNumber ?? 0) }),
   };
 }
 

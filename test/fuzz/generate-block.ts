@@ -9,7 +9,7 @@ import type { TransactionFields } from "../../src/base/types/transaction/codec.t
 import { signAuthorization, signTransaction } from "../../src/base/types/transaction/sign.ts";
 import type { AccessList, Authorization, Transaction } from "../../src/base/types/transaction/transaction.ts";
 import { create2Address, createAddress } from "../../src/evm/machine/contract-creation.ts";
-import { SYSTEM_CONTRACTS } from "../../src/node/config/predeploys.ts";
+import { systemContractsOf } from "../../src/node/config/predeploys.ts";
 import type { JsonAlloc } from "../conformance/alloc.ts";
 import { T8N_CHAIN_ID } from "../conformance/t8n-transactions.ts";
 import { initCode, type ProgramWorld, programOf } from "./block-program.ts";
@@ -19,17 +19,7 @@ import { precompile } from "./generate.ts";
 import { createRandom, type Random } from "./random.ts";
 import type { T8nInput } from "./t8n-oracle.ts";
 
-/** EIP-8282: builder deposits and exits. */
-const BUILDER_CONTRACTS = [
-  {
-    address: "0x0000bff46984e3725691fa540a8c7589300d8282",
-    code: "0x3373fffffffffffffffffffffffffffffffffffffffe1461011c575f54807fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff146102705760015460088111605257506058565b60089003015b601190600182026001905f5b5f821115607f57810190830284830290049160010191906064565b90939004925050503660b814609f57366102705734610270575f5260205ff35b8034106102705760383567ffffffffffffffff1680633b9aca001161027057633b9aca00029034031061027057600154600101600155600354806006026004015f358155600101602035815560010160403581556001016060358155600101608035815560010160a035905560b85f5f3760b85fa0600101600355005b60035460025480820380604011610131575060405b5f5b8181146101d7578281016006026004018160b8028154815260200181600101548152602001816002015480825260401c67ffffffffffffffff16816010018160381c81600701538160301c81600601538160281c81600501538160201c81600401538160181c81600301538160101c81600201538160081c816001015353602001816003015481526020018160040154815260200190600501549052600101610133565b91018092146101e957906002556101f4565b90505f6002555f6003555b36610242575f54600154817fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff1461023057600882820111610238575b50505f610264565b0160089003610264565b7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff5b5f555f60015560b8025ff35b5f5ffd",
-  },
-  {
-    address: "0x000064d678505ad48f8ccb093bc65613800e8282",
-    code: "0x3373fffffffffffffffffffffffffffffffffffffffe1460e1575f54807fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff146101c65760015460028111605157506057565b60029003015b601190600182026001905f5b5f821115607e57810190830284830290049160010191906063565b909390049250505036603014609e57366101c657346101c6575f5260205ff35b34106101c657600154600101600155600354806003026004013381556001015f35815560010160203590553360601b5f5260305f60143760445fa0600101600355005b6003546002548082038060101160f5575060105b5f5b81811461012d5782810160030260040181604402815460601b8152601401816001015481526020019060020154905260010160f7565b910180921461013f579060025561014a565b90505f6002555f6003555b36610198575f54600154817fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff146101865760028282011161018e575b50505f6101ba565b01600290036101ba565b7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff5b5f555f6001556044025ff35b5f5ffd",
-  },
-] as const;
+const CONTRACTS_OF_PROTOCOL = systemContractsOf("amsterdam");
 
 /** Call data that the queues take: EIP-7002, EIP-7251, EIP-8282. */
 const REQUEST_SIZES: Readonly<Record<string, number>> = { "7002": 56, "7251": 96, "0d8282": 184, "0e8282": 48 };
@@ -39,6 +29,10 @@ const SENDERS: readonly Address[] = KEYS.map(addressFromPrivateKey);
 const CONTRACTS = [1, 2, 3, 4, 5].map((i) => `0x${"c0de".repeat(9)}000${i}` as Address);
 const PLAIN = `0x${"ba1a".repeat(10)}` as Address;
 const EMPTY = [1, 2, 3].map((i) => `0x${"e0".repeat(19)}0${i}` as Address);
+/** EIP-6110; only transactions call it, since a log of another form makes the block invalid. */
+const DEPOSIT_CONTRACT = "0x00000000219ab540356cbb839cbe05303d7705fa" as Address;
+const DEPOSIT_TOPIC = "649bbc62d0e31342afea4e5cd82d4049e7e1ee912fc0889aa790803be39038c5";
+const LOGS_ITS_INPUT = hexToBytes(`0x365f5f377f${DEPOSIT_TOPIC}365fa1`);
 const COINBASE = `0x${"c01b".repeat(10)}` as Address;
 const NUMBER = 1_000;
 const EXECUTION_GAS_MAX = 2 ** 24;
@@ -52,6 +46,8 @@ type World = {
   /** What the next transaction of a sender, and the next authorization of an account, most likely has to have. */
   readonly nonces: Map<Address, bigint>;
   readonly baseFee: bigint;
+  /** Of the block, in gas */
+  readonly gasLimit: number;
 };
 type Account = { balance?: bigint; nonce?: bigint; code?: Uint8Array; storage?: Record<string, bigint> };
 
@@ -77,11 +73,18 @@ export function generateBlock(seed: number, fork = "Amsterdam"): T8nInput {
     coinbase,
     ...created.slice(0, 2),
     ...Array.from({ length: 3 }, () => precompile(random.pick([1, 2, 3, 4, 5, 6, 9, 10, 11, 0x100]))),
-    random.pick([...SYSTEM_CONTRACTS, ...BUILDER_CONTRACTS]).address as Address,
+    random.pick(CONTRACTS_OF_PROTOCOL).address as Address,
   ];
   const accounts = new Map<Address, Account>();
   const nonces = new Map<Address, bigint>();
-  const world: World = { random, accounts, targets, nonces, baseFee };
+  const gasLimit = random.weighted([
+    [4, 60_000_000],
+    [2, 30_000_000],
+    [2, 100_000_000],
+    [1, 17_000_000],
+    [0.5, 1_000_000],
+  ]);
+  const world: World = { random, accounts, targets, nonces, baseFee, gasLimit };
   addContracts(world, fork);
   addPeople(world, created, coinbase);
   addSystemContracts(world);
@@ -89,7 +92,7 @@ export function generateBlock(seed: number, fork = "Amsterdam"): T8nInput {
   const transactions = Array.from({ length: count }, () => generateTransaction(world));
   const env = {
     currentCoinbase: coinbase,
-    currentGasLimit: toQuantity(random.pick([30_000_000, 60_000_000, 60_000_000, 100_000_000, 17_000_000, 1_000_000])),
+    currentGasLimit: toQuantity(gasLimit),
     currentNumber: toQuantity(NUMBER),
     currentTimestamp: toQuantity(1_700_000_000 + random.int(1000)),
     currentRandom: hashFromBigint(BigInt(random.int(1000))),
@@ -132,15 +135,19 @@ function addPeople({ random, accounts, nonces }: World, created: readonly Addres
     const nonce = random.weighted<bigint>([
       [8, BigInt(random.int(3))],
       [0.1, UINT64_MAX - 1n],
-      [0.1, UINT64_MAX],
+      [0.05, UINT64_MAX],
     ]);
     nonces.set(address, nonce);
     const balance = random.weighted<bigint>([
-      [10, 10n ** 20n],
-      [1, 10n ** 15n],
-      [0.3, 0n],
+      [12, 10n ** 20n],
+      [0.5, 10n ** 15n],
+      [0.2, 0n],
     ]);
-    const code = random.chance(0.25) ? delegation(delegate(random)) : undefined;
+    const code = random.chance(0.25)
+      ? delegation(delegate(random))
+      : random.chance(0.02)
+        ? Uint8Array.of(0)
+        : undefined;
     if (balance === 0n && nonce === 0n && !code) continue;
     accounts.set(address, {
       balance,
@@ -150,6 +157,7 @@ function addPeople({ random, accounts, nonces }: World, created: readonly Addres
     });
   }
   accounts.set(PLAIN, { balance: 5n });
+  accounts.set(DEPOSIT_CONTRACT, { nonce: 1n, code: LOGS_ITS_INPUT });
   if (random.chance(0.4) && !accounts.has(coinbase)) accounts.set(coinbase, { balance: 1n });
   // Where contracts and transactions create: EIP-684.
   for (const address of [...created, createAddress(SENDERS[0]!, nonces.get(SENDERS[0]!)!)]) {
@@ -171,7 +179,7 @@ function addPeople({ random, accounts, nonces }: World, created: readonly Addres
 }
 
 function addSystemContracts({ random, accounts }: World): void {
-  for (const [i, { address, code }] of [...SYSTEM_CONTRACTS, ...BUILDER_CONTRACTS].entries()) {
+  for (const [i, { address, code }] of CONTRACTS_OF_PROTOCOL.entries()) {
     // A block without the queues is invalid; those of ancestors may lack.
     if (i < 2 && random.chance(0.1)) continue;
     const simple = i >= 2 && random.chance(0.2);
@@ -189,7 +197,6 @@ function generateTransaction(world: World): Transaction {
   const from = SENDERS[sender]!;
   const expected = nonces.get(from)!;
   const nonce = random.chance(0.97) ? expected : BigInt.asUintN(64, expected + BigInt(random.pick([1, -1])));
-  if (nonce === expected && nonce < UINT64_MAX) nonces.set(from, expected + 1n);
   const type = random.weighted<Transaction["type"]>([
     [2, 0],
     [2, 1],
@@ -205,25 +212,50 @@ function generateTransaction(world: World): Transaction {
         [4, () => random.pick(world.targets)],
         [1, () => from],
         [type === 4 ? 3 : 1, () => random.pick(SENDERS)],
-        [0.5, () => random.pick([...SYSTEM_CONTRACTS, ...BUILDER_CONTRACTS]).address as Address],
+        [0.5, () => random.pick(CONTRACTS_OF_PROTOCOL).address as Address],
+        [0.1, () => DEPOSIT_CONTRACT],
       ])();
   const accessList = type === 0 ? [] : accessListOf(world);
   const data = creates ? creationData(world) : callData(random, to!);
   const tip = BigInt(random.pick([0, 0, 1, 1_000]));
-  const maxFeePerGas = random.chance(0.01) ? 0n : baseFee + tip + BigInt(random.int(2));
+  const maxFeePerGas = random.chance(0.005) ? 0n : baseFee + tip + BigInt(random.int(2));
   const isRequest = to !== null && requestSize(to) !== undefined;
   const value = BigInt(
     random.chance(isRequest ? 0.1 : 0.5) ? 0 : random.pick([1, 1, 3, 1000, isRequest ? 10 ** 9 * 2 : 5]),
   );
-  const gasLimit = BigInt(gasLimitOf(random, data.length));
-  const base = { nonce, to, value, data, gasLimit };
-  const fields = fieldsOf(random, type, base, {
-    accessList,
-    maxFeePerGas,
-    tip,
-    authorizationList: type === 4 ? authorizations(world, sender, to!) : [],
-  });
+  const gas = gasLimitOf(random, data.length);
+  const before = [...nonces];
+  nonces.set(from, BigInt.asUintN(64, expected + 1n));
+  const authorizationList = type === 4 ? authorizations(world, sender, to!) : [];
+  const least = leastGas({ from, to, value, data, accessList, authorizationList });
+  const isIncluded = nonce === expected && nonce < UINT64_MAX && gas >= least && gas <= world.gasLimit;
+  // Most transactions behind one that is rejected fit all the same.
+  if (!isIncluded) for (const [address, each] of before) nonces.set(address, each);
+  const base = { nonce, to, value, data, gasLimit: BigInt(gas) };
+  const fields = fieldsOf(random, type, base, { accessList, maxFeePerGas, tip, authorizationList });
   return signTransaction(fields, KEYS[sender]!);
+}
+
+/** What a transaction has to bring under Amsterdam's rules (EIP-2780, EIP-7976, EIP-7981). */
+function leastGas({
+  from,
+  to,
+  value,
+  data,
+  accessList,
+  authorizationList,
+}: Pick<Transaction, "to" | "value" | "data"> & {
+  readonly from: Address;
+  readonly accessList: AccessList;
+  readonly authorizationList: readonly Authorization[];
+}): number {
+  const recipient = to === null ? 12_000 : to === from ? 0 : value === 0n ? 3_000 : 9_000;
+  const keys = accessList.reduce((sum, { storageKeys }) => sum + storageKeys.length, 0);
+  const zeros = data.filter((byte) => byte === 0).length;
+  const input = 4 * zeros + 16 * (data.length - zeros) + (to === null ? 2 * Math.ceil(data.length / 32) : 0);
+  const intrinsic = input + 4_180 * accessList.length + 4_048 * keys + 7_816 * authorizationList.length;
+  const floor = 64 * data.length + 1_280 * accessList.length + 2_048 * keys;
+  return 12_000 + recipient + Math.max(intrinsic, floor);
 }
 
 type Base = Pick<Transaction, "nonce" | "to" | "value" | "data" | "gasLimit">;
@@ -246,10 +278,19 @@ function fieldsOf(
   const market = { ...base, chainId, accessList, maxFeePerGas, maxPriorityFeePerGas: tip };
   if (type === 2) return { ...market, type };
   if (type === 4) return { ...market, type, authorizationList };
-  const blobVersionedHashes = Array.from({ length: random.pick([1, 1, 2, 6, 7, 0]) }, (_, i) =>
-    hashFromBigint((1n << 248n) + BigInt(i)),
+  const blobVersionedHashes = Array.from(
+    {
+      length: random.weighted([
+        [4, 1],
+        [2, 2],
+        [1, 6],
+        [0.2, 7],
+        [0.1, 0],
+      ]),
+    },
+    (_, i) => hashFromBigint((1n << 248n) + BigInt(i)),
   );
-  return { ...market, type, maxFeePerBlobGas: BigInt(random.pick([1, 1000])), blobVersionedHashes };
+  return { ...market, type, maxFeePerBlobGas: BigInt(random.pick([1, 1000, 1000, 1000])), blobVersionedHashes };
 }
 
 /** Units around what a transaction costs by itself, any other, and those that leave a reservoir for state gas (EIP-8037). */
@@ -276,10 +317,29 @@ function creationData(world: World): Uint8Array {
 }
 
 function callData(random: Random, to: Address): Uint8Array {
+  if (to === DEPOSIT_CONTRACT) return depositEvent(random);
   const size = requestSize(to);
   if (size !== undefined && random.chance(0.8)) return concatBytes(random.bytes(8), new Uint8Array(size - 8).fill(1));
   const bytes = random.bytes(random.int(random.pick([4, 4, 70, 1000])));
   return random.chance(0.3) ? bytes.map((byte) => (byte < 128 ? 0 : byte)) : bytes;
+}
+
+/** Five byte strings in Solidity's layout. */
+function depositEvent(random: Random): Uint8Array {
+  const data = random.bytes(576);
+  const view = new DataView(data.buffer);
+  for (const [i, [offset, length]] of [
+    [160, 48],
+    [256, 32],
+    [320, 8],
+    [384, 96],
+    [512, 8],
+  ].entries()) {
+    data.fill(0, 32 * i, 32 * i + 32).fill(0, offset, offset! + 32);
+    view.setUint32(32 * i + 28, offset!);
+    view.setUint32(offset! + 28, length!);
+  }
+  return data;
 }
 
 function requestSize(to: Address): number | undefined {
@@ -300,7 +360,7 @@ function authorizations({ random, nonces }: World, sender: number, to: Address):
   return Array.from(
     {
       length: random.weighted([
-        [0.1, 0],
+        [0.05, 0],
         [4, 1],
         [3, 2],
         [2, 3],

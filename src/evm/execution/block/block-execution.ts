@@ -185,7 +185,7 @@ export class BlockExecution {
       accesses === undefined
         ? applyMessage(message, this.#environmentOf(tx), options)
         : accesses.watch(this.#receipts.length + 1, () =>
-            applyMessage(message, this.#environment, {
+            applyMessage(message, this.#environmentOf(tx), {
               ...options,
               onAccess: accesses.onAccess,
               beforeFinal: () => accesses.assertRoom(this.#env.accessListItemsMax),

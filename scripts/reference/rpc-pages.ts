@@ -142,6 +142,7 @@ export const RPC_PAGES: readonly RpcPage[] = [
       /_setBlockGasLimit$/,
       /_setCoinbase$/,
       /_setPrevRandao$/,
+      /_setNextSlotNumber$/,
       "anvil_rollback",
       "anvil_reorg",
       /_mine_detailed$/,

@@ -271,6 +271,7 @@ export type RpcPayloadAttributesInput = {
   readonly withdrawals?: readonly RpcWithdrawalInput[];
   readonly parentBeaconBlockRoot?: RpcHash;
   readonly targetGasLimit?: RpcQuantityInput;
+  readonly slotNumber?: RpcQuantityInput;
 };
 
 export type RpcPoolContent = {
@@ -814,6 +815,7 @@ export interface RpcMethods {
   evm_setNextBlockTimestamp(timestamp: number | string | bigint): Promise<null>;
   evm_setTime(timestamp: number | string | bigint): Promise<number>;
   evm_snapshot(): Promise<RpcQuantity>;
+  evmint_setNextSlotNumber(slotNumber: number | string | bigint): Promise<null>;
   hardhat_addBalance(address: RpcAddress, amount: number | string | bigint): Promise<boolean>;
   hardhat_autoImpersonateAccount(isOn: boolean): Promise<boolean>;
   hardhat_dealERC20(account: RpcAddress, token: RpcAddress, balance: number | string | bigint): Promise<boolean>;

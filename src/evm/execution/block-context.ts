@@ -13,7 +13,15 @@ export type BlockHashes = (number: number) => Hash | undefined;
 /** The header's fields that an execution sees. */
 export type ContextHeader = Pick<
   Header,
-  "number" | "timestamp" | "coinbase" | "gasLimit" | "difficulty" | "mixHash" | "baseFeePerGas" | "excessBlobGas"
+  | "number"
+  | "timestamp"
+  | "coinbase"
+  | "gasLimit"
+  | "difficulty"
+  | "mixHash"
+  | "baseFeePerGas"
+  | "excessBlobGas"
+  | "slotNumber"
 >;
 
 /** The header's fields that are known before the first transaction. */

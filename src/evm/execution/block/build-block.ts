@@ -2,10 +2,12 @@ import { blobParamsAt } from "../../../base/params/blob-schedule.ts";
 import type { ChainConfig } from "../../../base/params/chain-config.ts";
 import { nextBaseFee, nextExcessBlobGas } from "../../../base/params/fees.ts";
 import { hardforkAt, isAtLeast } from "../../../base/params/hardforks.ts";
+import { nextSlotNumber } from "../../../base/params/slot-number.ts";
 import type { Address } from "../../../base/primitives/address.ts";
 import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
 import { type Hash, ZERO_HASH } from "../../../base/primitives/hash.ts";
 import type { ExecutedBlock, Withdrawal } from "../../../base/types/block.ts";
+import { EMPTY_BLOCK_ACCESS_LIST_HASH } from "../../../base/types/block-access-list.ts";
 import { encodeWithdrawal } from "../../../base/types/block-codec.ts";
 import { EMPTY_BLOOM } from "../../../base/types/bloom.ts";
 import {
@@ -55,6 +57,8 @@ export type PayloadAttributes = {
   readonly withdrawals?: readonly Withdrawal[];
   /** From Cancun; the zero hash when left out. */
   readonly parentBeaconBlockRoot?: Hash;
+  /** From Amsterdam; that after the parent's when left out. */
+  readonly slotNumber?: bigint;
   /** A block whose gas limit and base fee need not follow from its parent's: dev chains only, no other client accepts it. */
   readonly forced?: { readonly baseFeePerGas?: bigint };
   readonly systemUpdate?: SystemUpdate;
@@ -180,6 +184,7 @@ function emptyBlockHeader(header: OpenHeader, extraData: Uint8Array, config: Cha
     ...(isAtLeast(hardfork, "shanghai") && { withdrawalsRoot: EMPTY_WITHDRAWALS_ROOT }),
     ...(header.excessBlobGas !== undefined && { blobGasUsed: 0n }),
     ...(isAtLeast(hardfork, "prague") && { requestsHash: EMPTY_REQUESTS_HASH }),
+    ...(header.slotNumber !== undefined && { blockAccessListHash: EMPTY_BLOCK_ACCESS_LIST_HASH }),
   };
 }
 
@@ -187,7 +192,7 @@ function emptyBlockHeader(header: OpenHeader, extraData: Uint8Array, config: Cha
 export function openHeader(
   parent: Header,
   parentHash: Hash,
-  { timestamp, feeRecipient, gasLimit, prevRandao, parentBeaconBlockRoot, forced }: PayloadAttributes,
+  { timestamp, feeRecipient, gasLimit, prevRandao, parentBeaconBlockRoot, slotNumber, forced }: PayloadAttributes,
   config: ChainConfig,
 ): OpenHeader {
   const point = { number: parent.number + 1, timestamp, difficulty: 0n };
@@ -206,6 +211,7 @@ export function openHeader(
       excessBlobGas: nextExcessBlobGas(parent, blobParams, isAtLeast(hardfork, "osaka")),
       parentBeaconBlockRoot: parentBeaconBlockRoot ?? ZERO_HASH,
     }),
+    ...(isAtLeast(hardfork, "amsterdam") && { slotNumber: slotNumber ?? nextSlotNumber(parent) }),
   };
 }
 

@@ -27,6 +27,8 @@ export type BlockRecord = ExecutedBlock & {
   readonly changes: StateChanges;
   /** What the consensus engine stores with the block; opaque here, empty for genesis and imported blocks. */
   readonly consensusData: Uint8Array;
+  /** RLP of the block access list, of every block from Amsterdam on that was executed here. */
+  readonly accessList?: Uint8Array | undefined;
 };
 
 /** A transaction of a block, its receipt, and what an answer about either says of the block. */
@@ -81,6 +83,8 @@ export interface BlockStore {
   transactionCount(number: number): number | undefined;
   /** What each transaction of a block paid for its gas, without decoding the block. */
   gasPayments(number: number): readonly GasPayment[] | undefined;
+  /** RLP of the block access list, without decoding the block; undefined where none is stored. */
+  accessList(number: number): Uint8Array | undefined;
   numberOf(blockHash: Hash): number | undefined;
   /** A block after which the state has this root. */
   numberOfState(stateRoot: Hash): number | undefined;

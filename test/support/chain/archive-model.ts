@@ -115,6 +115,7 @@ export class ArchiveModel {
     assert.deepEqual(plain({ block, senders, receipts }), plain(executed));
     assert.deepEqual(plain(store.changes(number)), plain(changes));
     assert.deepEqual(plain(store.consensusDataOf(number)), plain(consensusData));
+    assert.deepEqual(plain(store.accessList(number)), plain(record.accessList));
     assert.equal(store.numberOf(record.block.hash), number);
     for (const [index, tx] of record.block.transactions.entries()) {
       assert.deepEqual(store.transactionPosition(tx.hash), { number, index });

@@ -62,6 +62,7 @@ export const RPC_PAGES: readonly RpcPage[] = [
       "eth_getBlockByNumber",
       "eth_getBlockByHash",
       "eth_getBlockReceipts",
+      "eth_getBlockAccessList",
       /^eth_getHeader/,
       /^eth_getBlock/,
       /^eth_getUncle/,

@@ -1,3 +1,4 @@
+import { fullGasPool } from "../../src/evm/execution/block-context.ts";
 import { readFileSync } from "node:fs";
 import { relative } from "node:path";
 import { parseArgs } from "node:util";
@@ -176,7 +177,7 @@ export function executeVector(
     const sender = recoverSender(tx, hardfork);
     const message = messageFromTransaction(tx, sender, block.baseFeePerGas);
     const blobGas = BigInt(blobParams?.max ?? 0) * GAS_PER_BLOB;
-    const gasPool = { gas: block.gasLimit, blobGas };
+    const gasPool = fullGasPool(block.gasLimit, blobGas);
     logs = applyMessage(message, { evm, block, state, gasPool }, options).logs;
   } catch (error) {
     if (!(error instanceof NodeError)) throw error;

@@ -46,6 +46,7 @@ const BLOCK_FIELDS: Readonly<Record<keyof RecordedBlock, true>> = {
   prevRandao: true,
   baseFeePerGas: true,
   blobBaseFee: true,
+  slotNumber: true,
   codeSizeMax: true,
   noTxGasLimit: true,
   devRules: true,

@@ -1,4 +1,3 @@
-import { fullGasPool } from "../../src/evm/execution/block-context.ts";
 import { readFileSync } from "node:fs";
 import { relative } from "node:path";
 import { parseArgs } from "node:util";
@@ -17,6 +16,7 @@ import { EMPTY_TRIE_ROOT } from "../../src/base/types/constants.ts";
 import type { Log } from "../../src/base/types/receipt.ts";
 import { decodeTransaction } from "../../src/base/types/transaction/decode.ts";
 import { recoverSender } from "../../src/base/types/transaction/sender.ts";
+import { fullGasPool } from "../../src/evm/execution/block-context.ts";
 import { type ApplyMessageOptions, applyMessage } from "../../src/evm/execution/transaction/apply-message.ts";
 import { messageFromTransaction } from "../../src/evm/execution/transaction/message.ts";
 import type { BlockContext, Evm } from "../../src/evm/machine/evm.ts";

@@ -1,6 +1,6 @@
 import { REQUEST_CONTRACTS } from "../../src/base/params/gas.ts";
 import type { GenesisAccount, GenesisAlloc } from "../../src/base/params/genesis-account.ts";
-import { type Hardfork, isAtLeast } from "../../src/base/params/hardforks.ts";
+import { HARDFORKS, type Hardfork, isAtLeast } from "../../src/base/params/hardforks.ts";
 import type { Address } from "../../src/base/primitives/address.ts";
 import { EMPTY_BYTES } from "../../src/base/primitives/bytes.ts";
 import { type Hash, hashFromBigint, ZERO_HASH } from "../../src/base/primitives/hash.ts";
@@ -29,7 +29,6 @@ import { configOfNetwork } from "../conformance/networks.ts";
 import { createMemoryState } from "../support/evm/state/memory-state.ts";
 import { createMemoryNodes } from "../support/store/trie/memory-nodes.ts";
 import { assemble, withoutBareStorage } from "./case.ts";
-import { ORACLE_FORKS } from "./generate.ts";
 import { generateTransactionCase } from "./generate-transaction.ts";
 import { createRandom, type Random } from "./random.ts";
 import { SENDERS, type TransactionCase, transactionOf } from "./transaction-case.ts";
@@ -79,8 +78,7 @@ const TOKEN = at("70");
 export function generateParallelCase(seed: number, fork?: Hardfork): ParallelCase {
   const random = createRandom(seed ^ 0x5bd1e995);
   const hardfork =
-    fork ??
-    random.weighted(ORACLE_FORKS.map((name, i) => [isAtLeast(name, "berlin") ? i : (i + 1) / 8, name] as const));
+    fork ?? random.weighted(HARDFORKS.map((name, i) => [isAtLeast(name, "berlin") ? i : (i + 1) / 8, name] as const));
   const world = generateTransactionCase(seed, hardfork);
   const alloc = allocOf(world, random);
   const header = headerOf(world, hardfork);

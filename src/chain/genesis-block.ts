@@ -3,7 +3,7 @@ import type { Genesis } from "../base/params/genesis.ts";
 import { isBlockForkActive, isTimeForkActive } from "../base/params/hardforks.ts";
 import { EMPTY_BYTES } from "../base/primitives/bytes.ts";
 import { type Hash, hashFromBytes, ZERO_HASH } from "../base/primitives/hash.ts";
-import { EMPTY_BLOCK_ACCESS_LIST_HASH } from "../base/types/block-access-list.ts";
+import { EMPTY_BLOCK_ACCESS_LIST_HASH, encodeBlockAccessList } from "../base/types/block-access-list.ts";
 import { BLOOM_LENGTH } from "../base/types/bloom.ts";
 import {
   EMPTY_REQUESTS_HASH,
@@ -49,6 +49,7 @@ export function genesisState(genesis: Genesis): GenesisState {
         senders: [],
         receipts: [],
         consensusData: EMPTY_BYTES,
+        ...(header.blockAccessListHash !== undefined && { accessList: encodeBlockAccessList([]) }),
       };
     },
   };

@@ -9,6 +9,7 @@ import type { Address } from "../../base/primitives/address.ts";
 import { EMPTY_BYTES } from "../../base/primitives/bytes.ts";
 import { type Hash, ZERO_HASH } from "../../base/primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../../base/primitives/hex.ts";
+import { keccak256Hash } from "../../base/primitives/keccak.ts";
 import { EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "../../base/types/constants.ts";
 import type { Header } from "../../base/types/header.ts";
 import type { Receipt } from "../../base/types/receipt.ts";
@@ -19,6 +20,7 @@ import { encodeBlockLogs } from "../logs/block-logs.ts";
 import { upgradeRecordV1 } from "../store/replace-log.ts";
 import { addressPartsOf } from "./block-addresses.ts";
 import {
+  decodeAccessListSection,
   decodeAddressParts,
   decodeBlockRecord,
   decodeChangedAddresses,
@@ -167,13 +169,15 @@ const record: fc.Arbitrary<BlockRecord> = fc
     fc.array(change, { maxLength: 5 }),
     fc.array(fc.tuple(hash, fc.uint8Array({ maxLength: 500 })), { maxLength: 2 }),
     fc.uint8Array({ maxLength: 40 }),
+    fc.option(fc.uint8Array({ minLength: 1, maxLength: 300 }), { nil: undefined }),
   )
-  .map(([block, withdrawals, senders, receipts, accounts, codes, consensusData]) => ({
+  .map(([block, withdrawals, senders, receipts, accounts, codes, consensusData, accessList]) => ({
     block: { ...block, ...(withdrawals && { withdrawals }) },
     senders: senders.slice(0, block.transactions.length),
     receipts: block.transactions.map(({ type }, i) => ({ ...receipts[i]!, type })),
     changes: { accounts, codes: new Map(codes) },
     consensusData,
+    ...(accessList && "slotNumber" in block.header && { accessList }),
   }));
 
 function headerSection(payload: Uint8Array): Uint8Array {
@@ -201,6 +205,27 @@ describe("block record", () => {
       fc.property(record, (record) => {
         const payload = encodeBlockRecord(record, NONE);
         assert.equal(payload[1], record.block.header.slotNumber === undefined ? 1 : 2);
+      }),
+    );
+  });
+
+  test("gives its access list alone, and names a list that is not the header's", () => {
+    fc.assert(
+      fc.property(record, fc.nat(), ({ accessList, ...record }, at) => {
+        if (accessList === undefined) return;
+        const { block } = record;
+        const header = { ...block.header, blockAccessListHash: keccak256Hash(accessList) };
+        const sectionOf = (stored: object) => {
+          const payload = encodeBlockRecord({ ...record, block: { ...block, header }, ...stored }, NONE);
+          const { restOffset, changesOffset } = decodePrefix(payload);
+          return payload.subarray(restOffset, changesOffset);
+        };
+        assert.deepEqual(plain(decodeAccessListSection(sectionOf({ accessList }), header)), plain(accessList));
+        assert.equal(decodeAccessListSection(sectionOf({}), header), undefined);
+        const damaged = Uint8Array.from(accessList);
+        damaged[at % damaged.length]! ^= 1;
+        const section = sectionOf({ accessList: damaged });
+        assert.throws(() => decodeAccessListSection(section, header), { name: "MalformedBytesError" });
       }),
     );
   });
@@ -308,7 +333,7 @@ describe("block record", () => {
 
   test("of format 1 becomes the same record", () => {
     fc.assert(
-      fc.property(record, (record) => {
+      fc.property(record, ({ accessList: _, ...record }) => {
         const unchanged = new Set(record.changes.accounts.slice(0, 1).map((it) => it.address));
         const upgraded = upgradeRecordV1(encodeBlockRecordV1(record, unchanged));
         assert.deepEqual(upgraded, encodeBlockRecord(record, unchanged));

@@ -48,7 +48,7 @@ const DEFAULTS: Settings = {
   "ipc.enable": "false",
   "log.format": "pretty",
   // What anvil has. Pages of every origin may call: other methods of this node read and write files, make keys, or show the process and its paths.
-  "json-rpc.api": "eth,net,web3,rpc,anvil,hardhat,evm,debug,trace,txpool,ots,erigon,wallet,personal,tenderly",
+  "json-rpc.api": "eth,net,web3,rpc,anvil,hardhat,evm,debug,trace,txpool,ots,erigon,wallet,personal,tenderly,evmint",
   "json-rpc.deny-methods": DENIED.join(","),
   "json-rpc.cors-origins": "*",
   "json-rpc.vhosts": "*",

@@ -205,9 +205,12 @@ function emptyBlockHeader(header: OpenHeader, extraData: Uint8Array, config: Cha
   };
 }
 
-/** The slot of the block after `parent` where nobody names another: EIP-7843 leaves it to a beacon chain, which there is not here. */
-function nextSlotNumber({ slotNumber, number }: Pick<Header, "slotNumber" | "number">): bigint {
-  return slotNumber === undefined ? BigInt(number + 1) : slotNumber + 1n;
+/**
+ * The slot of the block after `parent` (EIP-7843) where nobody names another: one after the parent's, and the number of the block where
+ * the parent has none. Every node derives it without a beacon chain (ADR 146).
+ */
+export function nextSlotNumber({ slotNumber, number }: Pick<Header, "slotNumber" | "number">): bigint {
+  return slotNumber === undefined ? BigInt(number + 1) : BigInt.asUintN(64, slotNumber + 1n);
 }
 
 /** The header of the block after `parent`, as far as it is known before its transactions. */

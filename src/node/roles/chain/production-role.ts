@@ -487,6 +487,7 @@ function isSameBlock(a: PayloadAttributes, b: PayloadAttributes): boolean {
     a.feeRecipient === b.feeRecipient &&
     a.gasLimit === b.gasLimit &&
     a.prevRandao === b.prevRandao &&
+    a.slotNumber === b.slotNumber &&
     a.forced?.baseFeePerGas === b.forced?.baseFeePerGas
   );
 }

@@ -8,9 +8,11 @@ import { gunzipSync } from "node:zlib";
 import { type Hex, hexToBytes } from "../../src/base/primitives/hex.ts";
 import { keccak256Hash } from "../../src/base/primitives/keccak.ts";
 import { decodeBlockAccessList } from "../../src/base/types/block-access-list.ts";
+import { METHODS } from "../../src/rpc/methods/methods.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { assemble, deploymentOf } from "../support/assembler.ts";
 import { fixture, skipWithout } from "../support/fixtures.ts";
+import { schemaFaults } from "../support/json-schema.ts";
 import { callHttp } from "../support/rpc/rpc-client.ts";
 import { ONE_PROCESS, startTestNode, type TestNode } from "../support/test-node.ts";
 
@@ -103,6 +105,7 @@ describe("a dev chain with the rules of Amsterdam", () => {
 
   test("lists what accounts and slots of a block became, and a revert forgets the list with its block", async () => {
     const id = await ask("evm_snapshot");
+    const schema = METHODS.find(({ name }) => name === "eth_getBlockAccessList")!.resultSchema;
     const { contractAddress, blockNumber } = await mined({
       data: deploymentOf(assemble("PUSH1 2a PUSH1 03 SSTORE STOP")),
     });
@@ -123,6 +126,9 @@ describe("a dev chain with the rules of Amsterdam", () => {
     ).find(({ address }) => address === contractAddress);
     const word = (value: number) => `0x${value.toString(16).padStart(64, "0")}`;
     assert.deepEqual(written?.storageChanges, [{ key: word(3), changes: [{ index: "0x1", value: word(42) }] }]);
+    for (const number of [blockNumber, second]) {
+      assert.deepEqual(schemaFaults(await ask("eth_getBlockAccessList", number), schema), []);
+    }
     await ask("evm_revert", id);
     assert.equal(await ask("eth_getBlockAccessList", second), null);
   });

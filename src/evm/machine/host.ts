@@ -1,5 +1,4 @@
-import { type Address, addressFromBytes } from "../../base/primitives/address.ts";
-import type { Hash } from "../../base/primitives/hash.ts";
+import { addressFromBytes } from "../../base/primitives/address.ts";
 import { notifyStep, StepPriced } from "./hooks/step.ts";
 import { traceSelfDestruct } from "./hooks/trace-frames.ts";
 import { flag, frame, record, request } from "./memory/layout.ts";
@@ -17,8 +16,7 @@ export function createHost(current: () => Session): HostFunctions {
     load: (entry) => current().records.load(entry),
     access: (entry) => {
       const session = current();
-      session.onAccess?.(...accessOf(session, entry));
-      if (session.tracer?.onAccess) traceAccess(session, entry);
+      if (session.onAccess) reportAccess(session, entry);
     },
     delegate: (account) => delegateOf(current(), account),
     exhausted: () => {
@@ -68,17 +66,10 @@ export function delegateOf(session: Session, account: number): number {
   return target;
 }
 
-function traceAccess(session: Session, entry: number): void {
-  const [address, slot = null] = accessOf(session, entry);
-  session.tracer?.onAccess?.(address, slot);
-}
-
-/** The account of `entry`, or the account and the slot. */
-function accessOf({ memory, records }: Session, entry: number): [Address, Hash | undefined] {
+function reportAccess({ memory, records, onAccess }: Session, entry: number): void {
   const owner = memory.get32(entry + record.owner);
-  return owner === 0
-    ? [records.addressOf(entry), undefined]
-    : [records.addressOf(owner), memory.hash(entry + record.key)];
+  if (owner === 0) onAccess?.(records.addressOf(entry), undefined);
+  else onAccess?.(records.addressOf(owner), memory.hash(entry + record.key));
 }
 
 /**

@@ -171,7 +171,7 @@ function pushedBytes(code: number): number {
 }
 
 export const DUPN = 0xe6;
-export const SWAPN = 0xe7;
+
 const EXCHANGE = 0xe8;
 
 function isDeep(code: number): boolean {

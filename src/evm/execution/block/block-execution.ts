@@ -1,6 +1,7 @@
 import { blobParamsAt } from "../../../base/params/blob-schedule.ts";
 import type { ChainConfig } from "../../../base/params/chain-config.ts";
-import { GAS_PER_BLOB, TX_GAS_LIMIT_MAX } from "../../../base/params/gas.ts";
+import { executionGasMaxOf } from "../../../base/params/execution-limits.ts";
+import { GAS_PER_BLOB } from "../../../base/params/gas.ts";
 import { type Hardfork, isAtLeast } from "../../../base/params/hardforks.ts";
 import type { Address } from "../../../base/primitives/address.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
@@ -29,6 +30,7 @@ import {
   type MessageResult,
 } from "../transaction/apply-message.ts";
 import { messageFromTransaction, type TransactionMessage } from "../transaction/message.ts";
+import type { MessageChecks } from "../transaction/validate-message.ts";
 import { AccessListBuilder, reportingAccesses } from "./access-list-builder.ts";
 import { applyRewards, applyWithdrawals } from "./rewards.ts";
 import { depositsOf, requestList, requestsHash, type Step, storeAncestry, takeRequests } from "./system-calls.ts";
@@ -147,11 +149,13 @@ export class BlockExecution {
     storeAncestry(header, this.#environment, this.#stepOf(0));
   }
 
-  /** The largest gas limit that one more transaction can have. */
-  gasLeft(): bigint {
+  /** The largest gas limit that one more transaction can have. @param checks of that transaction */
+  gasLeft({ isGasWhole = false }: MessageChecks = {}): bigint {
     const { gas, stateGas } = this.#environment.gasPool;
-    // Of a larger one execution uses no more than that (EIP-8037).
-    return gas >= TX_GAS_LIMIT_MAX || stateGas < gas ? stateGas : gas;
+    if (this.#accesses === undefined) return gas;
+    const executionMax = isGasWhole ? undefined : executionGasMaxOf(this.context.hardfork, this.context);
+    const isExecutionFree = executionMax !== undefined && gas >= executionMax;
+    return isExecutionFree || stateGas < gas ? stateGas : gas;
   }
 
   /** Blob gas left of what the fork allows. */
@@ -181,7 +185,7 @@ export class BlockExecution {
       accesses === undefined
         ? applyMessage(message, this.#environmentOf(tx), options)
         : accesses.watch(this.#receipts.length + 1, () =>
-            applyMessage(message, this.#environment, {
+            applyMessage(message, this.#environmentOf(tx), {
               ...options,
               onAccess: accesses.onAccess,
               beforeFinal: () => accesses.assertRoom(this.#env.accessListItemsMax),

@@ -27,7 +27,7 @@ export async function corpusOf(
     ...creationCases(facts, "latest"),
     ...(await rawTransactionCases(url, facts)),
   ];
-  if (name === "scenario") {
+  if (name !== "forks") {
     const fuzzed = fuzzedCases({ from: 1, count: fuzz }, "latest");
     const programs = programCases(facts, "latest", undefined);
     const own = [bundlerCases, transferCases, emptyAuthorizationCases];

@@ -121,7 +121,7 @@ function beginCreation(session: Session): void {
   }
   const code = initCode(session);
   pushFrame(session, snapshot);
-  if (rules.eip7708 && creator !== created) logTransfer(session, creator, created);
+  if (rules.eip7708 && creator !== created) logTransfer(session, creator, created, session.depth);
   memory.set32(frame.inputSize, 0);
   memory.set32(frame.account, created);
   memory.copyWord(frame.caller, creator + record.key);

@@ -80,13 +80,13 @@ export function selfDestruct(session: Session): void {
   const { memory, journal, rules } = session;
   const account = memory.get32(frame.account);
   const target = memory.get32(request.target);
-  if (session.tracer) traceSelfDestruct(session, target);
   const isDeleted = !rules.eip6780 || (memory.get32(account + record.flags) & flag.created) !== 0;
 
   memory.copyWord(request.value, account + record.value);
+  if (rules.eip7708 && target !== account) logTransfer(session, account, target, session.depth);
+  if (session.tracer) traceSelfDestruct(session, target);
   journal.subBalance(account, request.value);
   journal.addBalance(target, request.value);
-  if (rules.eip7708 && target !== account) logTransfer(session, account, target);
   if (!isDeleted) return;
   // What it gave to itself is lost, until Amsterdam.
   if (target === account && !rules.eip8246) journal.subBalance(account, request.value);

@@ -44,12 +44,12 @@ export function enterCall(session: Session): void {
   if (targetExists && memory.get32(target + record.flags) & flag.precompile) {
     runPrecompile(session, target, snapshot, sender);
   } else if (!targetExists || memory.get32(codeAccount + record.codeSize) === 0) {
-    if (sender !== undefined) logTransfer(session, sender, target);
+    if (sender !== undefined) logTransfer(session, sender, target, session.depth + 1);
     endWithoutFrame(session, EMPTY_SUCCESS, "all");
   } else {
     pushCall(session, snapshot);
     // In the frame of the recipient, with which it is undone.
-    if (sender !== undefined) logTransfer(session, sender, target);
+    if (sender !== undefined) logTransfer(session, sender, target, session.depth);
     useCachedCode(session, memory.get32(codeAccount + record.codeId));
   }
 }
@@ -100,7 +100,7 @@ function runPrecompile(session: Session, target: number, snapshot: number, sende
   const cost = contract.gas(input);
   const output = cost > gas ? undefined : contract.run(input, checkpointOf(session));
   if (output instanceof Uint8Array) {
-    if (sender !== undefined) logTransfer(session, sender, target);
+    if (sender !== undefined) logTransfer(session, sender, target, session.depth + 1);
     endWithoutFrame(session, { ...EMPTY_SUCCESS, ...place(session, output) }, gas - cost);
     return;
   }

@@ -88,8 +88,11 @@ export function revertFrame(session: Session): void {
   memory.copy64(globals.refund, frame.refund);
 }
 
-/** EIP-7708: the log of the transfer of `request.value` between two accounts, in the running frame. */
-export function logTransfer({ memory, records, logs, tracer, depth }: Session, from: number, to: number): void {
+/**
+ * EIP-7708: the log of the transfer of `request.value` between two accounts, which goes when the running frame reverts.
+ * @param depth of the call or frame that tracers see it in
+ */
+export function logTransfer({ memory, records, logs, tracer }: Session, from: number, to: number, depth: number): void {
   if (memory.isZeroWord(request.value)) return;
   const log = logs.appendTransfer(records.addressOf(from), records.addressOf(to), memory.word(request.value));
   tracer?.onLog?.(log, depth);

@@ -41,6 +41,10 @@ type DevChainModules = {
     setMode(mode: BlockMode): void;
     produceBlock(): Hash;
   };
+  /** Of the store: blocks that are committed together in a range are there all or, after a crash, none. */
+  readonly range: { begin(): void; isOpen(): boolean; end(): void };
+  /** As the chain's; the node ends where the blocks cannot be synced. */
+  readonly commitTogether: (work: () => void) => void;
   /** What the node was started with, where callers set nothing else. */
   readonly configured: Pick<DevSettings, "gasLimit" | "autoImpersonate"> & {
     /** Of the first block after a new chain's block 0, in wei: a caller who names a base fee means that of the transaction that comes. */
@@ -376,7 +380,7 @@ export class DevChain {
   }
 
   async #mine({ blocks, timestamp, intervalSeconds = 0, spacesFirst }: MineRequest): Promise<Hash[]> {
-    const { engine } = this.#modules;
+    const { engine, commitTogether } = this.#modules;
     const head = this.#head().header.timestamp;
     if (timestamp !== undefined && timestamp <= head) {
       throw new DevControlError(`Timestamp ${timestamp} is lower than or equal to previous block's timestamp ${head}`, {
@@ -385,23 +389,69 @@ export class DevChain {
       });
     }
     const hashes: Hash[] = [];
-    let sliceEnd = performance.now() + SLICE_MS;
-    for (let i = 0; i < blocks; i++) {
-      const isSpaced = intervalSeconds > 0 && (i > 0 || spacesFirst === true);
+    const makeBlock = () => {
+      const isSpaced = intervalSeconds > 0 && (hashes.length > 0 || spacesFirst === true);
       this.#timestamp =
-        (i === 0 ? timestamp : undefined) ?? (isSpaced ? this.#spacedTimestamp(intervalSeconds) : undefined);
+        (hashes.length === 0 ? timestamp : undefined) ??
+        (isSpaced ? this.#spacedTimestamp(intervalSeconds) : undefined);
       try {
         hashes.push(engine.produceBlock());
       } finally {
         this.#timestamp = undefined;
       }
-      if (performance.now() > sliceEnd) {
-        await setImmediate();
-        sliceEnd = performance.now() + SLICE_MS;
-      }
+    };
+    let sliceEnd = performance.now() + SLICE_MS;
+    const pauseWhenOver = async () => {
+      if (performance.now() <= sliceEnd) return;
+      await setImmediate();
+      sliceEnd = performance.now() + SLICE_MS;
+    };
+    while (hashes.length < blocks && (blocks === 1 || this.#hasPending)) {
+      makeBlock();
+      await pauseWhenOver();
+    }
+    if (hashes.length < blocks) {
+      await this.#inRange(async () => {
+        while (hashes.length < blocks) {
+          if (this.#hasPending) makeBlock();
+          else {
+            commitTogether(() => {
+              // The first one uses up what is set for the next block, which its listeners learn.
+              const isFirst = hashes.length === 0;
+              do makeBlock();
+              while (!isFirst && hashes.length < blocks && performance.now() <= sliceEnd);
+            });
+          }
+          await pauseWhenOver();
+        }
+      });
     }
     if (timestamp !== undefined || intervalSeconds > 0) this.#moveClockToHead();
     return hashes;
+  }
+
+  get #hasPending(): boolean {
+    return this.#modules.mempool.counts().pending > 0;
+  }
+
+  /** Empty blocks that `work` makes are there all or none, unless a block with transactions comes between them. */
+  async #inRange(work: () => Promise<void>): Promise<void> {
+    const { range, rewind } = this.#modules;
+    const { number } = this.#head().header;
+    range.begin();
+    try {
+      await work();
+    } catch (error) {
+      // Where that is not possible either, the next start removes them.
+      if (range.isOpen()) {
+        await rewind(number).then(
+          () => range.end(),
+          () => {},
+        );
+      }
+      throw error;
+    }
+    range.end();
   }
 
   /** So many seconds after the head, and after the clock where a caller has moved it since; undefined: the next block has a time already. */

@@ -33,9 +33,15 @@ export function changesOfEdits(edits: Iterable<AccountEdit>, base: StateReader):
   return state.changes();
 }
 
+/** A snapshot that can be reverted to. */
+export type Snapshot = SnapshotRecord & {
+  /** State set by hand after its block: the same object as was in use. */
+  readonly changes: StateChanges | undefined;
+};
+
 type DevState = {
   readonly settings: DevSettings;
-  readonly snapshots: Map<number, SnapshotRecord>;
+  readonly snapshots: Map<number, Snapshot>;
   readonly nextId: number;
   /** State set by hand, by the number of the block after which it was. */
   readonly patches: ReadonlyMap<number, StateChanges>;
@@ -48,7 +54,7 @@ export function restoreDevState(
   records: Iterable<DevRecord>,
   { head, blockHash }: Pick<Chain, "head" | "blockHash">,
 ): DevState {
-  const snapshots = new Map<number, SnapshotRecord>();
+  const snapshots = new Map<number, Snapshot>();
   const patches = new Map<number, Patch>();
   let settings: DevSettings = {};
   let nextId = 1;
@@ -57,19 +63,21 @@ export function restoreDevState(
     settings(record) {
       settings = record.settings;
     },
-    patch({ number, hash, changes }) {
+    patch({ number, hash, first, changes }) {
       const before = patches.get(number);
-      const isMore = before?.hash === hash;
+      const isMore = !first && before?.hash === hash;
       patches.set(number, {
         hash,
-        changes: isMore ? mergeChanges(before.changes, changes) : changes,
+        changes: isMore ? mergeChanges(before!.changes, changes) : changes,
       });
     },
     snapshot(record) {
-      snapshots.set(record.id, record);
+      const changes = record.isPatched ? patches.get(record.number)?.changes : undefined;
+      snapshots.set(record.id, { ...record, changes });
       nextId = record.id + 1;
     },
     reverted({ id }) {
+      nextId = Math.max(nextId, id + 1);
       const snapshot = snapshots.get(id);
       if (snapshot === undefined) return;
       const { number, hash, changes } = snapshot;

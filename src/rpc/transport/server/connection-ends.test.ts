@@ -7,9 +7,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { connect as connectTls } from "node:tls";
+import { ManualTimers } from "../../../../test/support/base/telemetry/manual-timers.ts";
 import { makeCertificate, NO_OPENSSL } from "../../../../test/support/certificates.ts";
 import { TEST_REGISTRY } from "../../../../test/support/rpc/test-methods.ts";
 import { fatalTimers } from "../../../base/telemetry/fatal-timers.ts";
+import type { Timers } from "../../../base/telemetry/timers.ts";
 import { SILENT_OBSERVER } from "../dispatch/observer.ts";
 import type { RpcLimits } from "../limits.ts";
 import { type RpcServer, startRpcServer } from "./server.ts";
@@ -119,7 +121,7 @@ async function clientHello(): Promise<Buffer> {
 }
 
 /** A server and its connections that are open, by transport. */
-async function start(isTls: boolean, limits: Partial<RpcLimits> = {}) {
+async function start(isTls: boolean, limits: Partial<RpcLimits> = {}, timers: Timers = fatalTimers) {
   const counts = new Map<string, number>();
   let onCount = () => {};
   const observer = {
@@ -143,7 +145,7 @@ async function start(isTls: boolean, limits: Partial<RpcLimits> = {}) {
       ...(isTls ? { tls } : { ipc: { path: join(folder, `node-${open.length}.ipc`) } }),
       limits: { ...LIMITS, ...limits },
     } as Parameters<typeof startRpcServer>[0],
-    { registry: TEST_REGISTRY, modules: {}, timers: fatalTimers, observer },
+    { registry: TEST_REGISTRY, modules: {}, timers, observer },
   );
   open.push(server);
   const drained = () =>
@@ -231,6 +233,36 @@ for (const isTls of [false, true]) {
     }
   });
 }
+
+test("with TLS, handshake and first request together have the time of a request", {
+  skip: NO_OPENSSL,
+  timeout: 30_000,
+}, async () => {
+  const timers = new ManualTimers();
+  // So long that node:http, which has its own clock, ends nothing.
+  const httpHeadersTimeoutMs = 600_000;
+  const { urls, drained } = await start(true, { httpHeadersTimeoutMs }, timers);
+  for (const isServed of [false, true]) {
+    const tcp = await opened(urls.http!, false);
+    await timers.advance(httpHeadersTimeoutMs - 1_000);
+    const socket = connectTls({ socket: tcp, rejectUnauthorized: false });
+    socket.on("error", () => {});
+    await once(socket, "secureConnect");
+    if (isServed) {
+      socket.write(post(call("test_echo", "hello")));
+      await once(socket, "data");
+    }
+    const closed = closes(socket);
+    await timers.advance(1_000);
+    // A connection that was served has the time of an idle one.
+    if (isServed) {
+      assert.equal(socket.closed, false);
+      socket.destroy();
+    }
+    await closed;
+  }
+  await drained();
+});
 
 /** Of one listener. */
 const SMALL_LIMIT = 20;

@@ -8,6 +8,7 @@ const SUITES: Readonly<Record<string, () => Promise<{ readonly run: Suite }>>> =
   peers: () => import("../test/peers/run.ts"),
   "rpc-compat": () => import("../test/conformance/rpc-compat.ts"),
   "state-tests": () => import("../test/conformance/state-tests.ts"),
+  t8n: () => import("../test/conformance/t8n.ts"),
   "transaction-tests": () => import("../test/conformance/transaction-tests.ts"),
 };
 

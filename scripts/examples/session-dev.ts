@@ -63,6 +63,7 @@ export async function bendChain(r: Recorder, { token }: World) {
   await each("hardhat_setNextBlockBaseFeePerGas anvil_setNextBlockBaseFeePerGas", "0x3b9aca00");
   for (const prefix of ["hardhat", "anvil"]) await r.rejected(`${prefix}_setMinGasPrice`, "0x0");
   await each("hardhat_setPrevRandao anvil_setPrevRandao", HASH);
+  await r.rejected("evmint_setNextSlotNumber", "0x10");
   await each("hardhat_setLoggingEnabled anvil_setLoggingEnabled", true);
   await r.example("anvil_setChainId", 31337);
 

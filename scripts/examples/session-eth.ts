@@ -61,6 +61,7 @@ export async function readChain(r: Recorder, { token, deployHash, transferHash, 
   await r.example("eth_getHeaderByNumber", "latest");
   await r.example("eth_getHeaderByHash", block);
   await r.example("eth_getBlockReceipts", "0x2");
+  for (const name of ["eth_getBlockAccessList", "debug_getRawBlockAccessList"]) await r.rejected(name, "0x2");
   await r.example("eth_getBlockTransactionCountByNumber", "latest");
   await r.example("eth_getBlockTransactionCountByHash", block);
   for (const where of ["Hash", "Number"]) {

@@ -16,6 +16,8 @@ export const ACTIONS: Readonly<Partial<Record<ErrorCode, string>>> = {
   ADDRESS_INDEX_OFF: "The operator sets `index.addresses` to true.",
   ADMIN_FILE_NAME: "Name a file without a folder: it is in the folder `debug` of the home.",
   ADMIN_REFUSED: "Do what the text names: as a rule on a node under CometBFT, or by the settings file and a restart.",
+  BLOCK_INVALID_BLOCK_ACCESS_LIST:
+    "Fetch the block from another source: the text has the account, the field and the index of the fault.",
   BLOCK_PAYLOAD_ATTRIBUTES: "Take timestamp and fields from the head: a later time, and what its fork has.",
   BLOCK_PRUNED: "Ask an archive node.",
   BLOCK_STATE_PRUNED: "Ask an archive node.",
@@ -147,6 +149,7 @@ export const ACTIONS: Readonly<Partial<Record<ErrorCode, string>>> = {
   RPC_METHOD_NOT_FOUND:
     "Look the name up in [Methods](../rpc/README.md); the operator opens its namespace (`json-rpc.api`).",
   RPC_NOTIFICATIONS_UNSUPPORTED: "Subscribe over WebSocket or IPC, or poll a filter.",
+  RPC_NO_BLOCK_ACCESS_LIST: "Ask for a block from Amsterdam on: headers of such blocks have `blockAccessListHash`.",
   RPC_NO_MINING_WORK: "Do without it: nothing is mined here.",
   RPC_PARSE_ERROR: "Send JSON in UTF-8; a shell needs single quotes around it.",
   RPC_PENDING_PROOF: "Ask for `latest`.",

@@ -23,7 +23,10 @@ export const NUMBERS: Readonly<Record<number, readonly [meaning: string, action:
     "The call was rejected. The text is geth's, and says why.",
     "Look for the stable code below; most are rules of transactions and the pool.",
   ],
-  [-32001]: ["A private method without a credential.", "Send a token (`evmintd token`), or call over the IPC socket."],
+  [-32001]: [
+    "A private method without a credential, or a block without an access list.",
+    "Send a token (`evmintd token`), or call over the IPC socket; ask for a block from Amsterdam on.",
+  ],
   [-32002]: ["The calls of a request took longer than allowed together.", "Ask for less."],
   [-32004]: [
     "This chain cannot answer the method: the engine that it needs is not the one in use.",

@@ -3,6 +3,7 @@ import type { Hash } from "../base/primitives/hash.ts";
 import type { MaybePromise } from "../base/threads/maybe-promise.ts";
 import type { SharedSlices } from "../base/threads/shared-slices.ts";
 import type { ExecutedBlock } from "../base/types/block.ts";
+import { type BlockAccessList, encodeBlockAccessList } from "../base/types/block-access-list.ts";
 import type { Header } from "../base/types/header.ts";
 import type { Receipt } from "../base/types/receipt.ts";
 import type { Transaction } from "../base/types/transaction/transaction.ts";
@@ -27,7 +28,14 @@ export type BlockRecord = ExecutedBlock & {
   readonly changes: StateChanges;
   /** What the consensus engine stores with the block; opaque here, empty for genesis and imported blocks. */
   readonly consensusData: Uint8Array;
+  /** RLP of the block access list, of every block from Amsterdam on that was executed here. */
+  readonly accessList?: Uint8Array | undefined;
 };
+
+/** A block access list as it is stored. */
+export function storedList(list: BlockAccessList | undefined): Pick<BlockRecord, "accessList"> {
+  return list === undefined ? {} : { accessList: encodeBlockAccessList(list) };
+}
 
 /** A transaction of a block, its receipt, and what an answer about either says of the block. */
 export type IncludedTransaction = RecordItem & {
@@ -83,6 +91,8 @@ export interface BlockStore {
   transactionCount(number: number): number | undefined;
   /** What each transaction of a block paid for its gas, without decoding the block. */
   gasPayments(number: number): readonly GasPayment[] | undefined;
+  /** RLP of the block access list, without decoding the block; undefined where none is stored. */
+  accessList(number: number): Uint8Array | undefined;
   numberOf(blockHash: Hash): number | undefined;
   /** A block after which the state has this root. */
   numberOfState(stateRoot: Hash): number | undefined;

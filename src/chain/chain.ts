@@ -18,7 +18,7 @@ import { LogPoisonedError } from "../store/storage/block-log.ts";
 import type { NodeBatch } from "../store/trie/node-batch.ts";
 import { AgreedConfig } from "./agreement/agreed-config.ts";
 import { RULES_ADDRESS } from "./agreement/agreement.ts";
-import type { BlockRecord, BlockStore } from "./block-store.ts";
+import { type BlockRecord, type BlockStore, storedList } from "./block-store.ts";
 import {
   type BlockCommitted,
   type ChainReader,
@@ -212,8 +212,9 @@ export function importBlock(
       head: parent.hash,
     });
   }
-  const { senders, receipts, changes, trie } = executeOn(parent.header, block, chain, execution, known);
-  chain.commit({ block, senders, receipts, changes, consensusData: known.data }, trie.nodes);
+  const { senders, receipts, changes, trie, accessList } = executeOn(parent.header, block, chain, execution, known);
+  const record = { block, senders, receipts, changes, consensusData: known.data, ...storedList(accessList) };
+  chain.commit(record, trie.nodes);
 }
 
 /**

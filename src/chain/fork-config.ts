@@ -3,6 +3,8 @@ import type { BlobParams, ChainConfig } from "../base/params/chain-config.ts";
 import { forkId, TIME_FORK_FIELDS } from "../base/params/fork-id.ts";
 import {
   BEACON_ROOTS_ADDRESS,
+  BUILDER_DEPOSIT_REQUEST_ADDRESS,
+  BUILDER_EXIT_REQUEST_ADDRESS,
   CONSOLIDATION_REQUEST_ADDRESS,
   HISTORY_STORAGE_ADDRESS,
   WITHDRAWAL_REQUEST_ADDRESS,
@@ -36,20 +38,15 @@ export type ForkConfigs = {
 
 type Genesis = { readonly hash: Hash; readonly header: Pick<Header, "timestamp"> };
 
-/** The forks of EIP-7910: the head's, the one after it in the protocol's order, the last one scheduled. */
+/** The forks of EIP-7910: the head's, the one that begins next, the last one scheduled. */
 export function forkConfigs(config: ChainConfig, genesis: Genesis, headTime: number): ForkConfigs {
-  const timeOf = (index: number) => config[TIME_FORK_FIELDS[index]!];
-  const newestAt = TIME_FORK_FIELDS.findLastIndex((_, i) => (timeOf(i) ?? Infinity) <= headTime);
-  const lastAt = TIME_FORK_FIELDS.findLastIndex((_, i) => timeOf(i) !== undefined);
-  const describe = (index: number): ForkConfig | undefined => {
-    const time = timeOf(index);
-    return time === undefined ? undefined : forkConfigAt(config, genesis, time);
-  };
-  const next = newestAt + 1 < TIME_FORK_FIELDS.length ? describe(newestAt + 1) : undefined;
+  const times = TIME_FORK_FIELDS.flatMap((field) => config[field] ?? []).sort((a, b) => a - b);
+  const describe = (time: number | undefined) => (time === undefined ? undefined : forkConfigAt(config, genesis, time));
+  const next = times.find((time) => time > headTime);
   return {
-    current: newestAt === -1 ? undefined : describe(newestAt),
-    next,
-    last: next && describe(lastAt),
+    current: describe(times.findLast((time) => time <= headTime)),
+    next: describe(next),
+    last: next === undefined ? undefined : describe(times.at(-1)),
   };
 }
 
@@ -63,17 +60,23 @@ function forkConfigAt(
   const hardfork = hardforkAt(config, point);
   const precompiles = [...precompilesAt(hardfork)].map(([at, { name }]) => [name, at] as const);
   return {
-    activationTime,
+    activationTime: activationTime > genesisTime ? activationTime : 0,
     blobSchedule: blobParamsAt(config, activationTime),
     chainId: config.chainId,
     forkId: forkId(config, genesisHash, genesisTime, point.number, activationTime).hash,
     precompiles: new Map(precompiles.sort(([a], [b]) => (a < b ? -1 : 1))),
     systemContracts: new Map([
+      ...(isAtLeast(hardfork, "amsterdam") ? AMSTERDAM_CONTRACTS : []),
       ...(isAtLeast(hardfork, "cancun") ? [["BEACON_ROOTS_ADDRESS", BEACON_ROOTS_ADDRESS]] : []),
       ...(isAtLeast(hardfork, "prague") ? pragueContracts(config) : []),
     ] as [string, Address][]),
   };
 }
+
+const AMSTERDAM_CONTRACTS = [
+  ["BUILDER_DEPOSIT_CONTRACT_ADDRESS", BUILDER_DEPOSIT_REQUEST_ADDRESS],
+  ["BUILDER_EXIT_CONTRACT_ADDRESS", BUILDER_EXIT_REQUEST_ADDRESS],
+] as const;
 
 function pragueContracts({ depositContractAddress }: ChainConfig): [string, Address][] {
   return [

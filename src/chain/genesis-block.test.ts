@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { gunzipSync } from "node:zlib";
 import { createMPT } from "@ethereumjs/mpt";
 import { fixture, skipWithout } from "../../test/support/fixtures.ts";
 import { allForksAtGenesis } from "../base/params/blob-schedule.ts";
@@ -12,7 +13,7 @@ import { keccak256 } from "../base/primitives/keccak.ts";
 import { encodeRlp } from "../base/primitives/rlp.ts";
 import { decodeBlockAt } from "../base/types/block-codec.ts";
 import { headerHash } from "../base/types/header-codec.ts";
-import { genesisHeader } from "./genesis-block.ts";
+import { genesisBlock, genesisHeader } from "./genesis-block.ts";
 
 const file = fixture("rpc-compat", "genesis.json");
 const chain = fixture("rpc-compat", "chain.rlp");
@@ -40,6 +41,22 @@ test("genesisHeader of a dev chain has the fields of every fork", () => {
   assert.equal(header.excessBlobGas, 0n);
   assert.equal(header.parentBeaconBlockRoot, ZERO_HASH);
   assert.ok(header.requestsHash);
+});
+
+const amsterdam = fixture("amsterdam-chain", "genesis.json.gz");
+
+test("genesisBlock of a file with Amsterdam is go-ethereum's, after block 0 and at it, with a slot number and without", {
+  skip: skipWithout(amsterdam, "amsterdam-chain"),
+}, () => {
+  const text = gunzipSync(readFileSync(amsterdam!)).toString();
+  const first = decodeBlockAt(new Uint8Array(gunzipSync(readFileSync(fixture("amsterdam-chain", "chain.rlp.gz")!))), 0);
+  assert.equal(genesisBlock(parseGenesis(text)).block.hash, first.block.header.parentHash);
+  const file = JSON.parse(text);
+  for (const name of Object.keys(file.config)) if (name.endsWith("Time")) file.config[name] = 0;
+  file.config.terminalTotalDifficulty = 0;
+  const hashOf = (slot: object) => genesisBlock(genesisFromJson({ ...file, ...slot })).block.hash;
+  assert.equal(hashOf({}), "0x4402c469e329576885deb541f07219e2159c90a8e1a2166eef170f5bdcaa0749");
+  assert.equal(hashOf({ slotNumber: "0x2a" }), "0x59c29f82383359c47fe78c2de037c553d7522e2dca3862b1a5df744fdd79307b");
 });
 
 test("genesisHeader follows fork times also where the chain begins before the merge", () => {

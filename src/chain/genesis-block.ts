@@ -3,6 +3,7 @@ import type { Genesis } from "../base/params/genesis.ts";
 import { isBlockForkActive, isTimeForkActive } from "../base/params/hardforks.ts";
 import { EMPTY_BYTES } from "../base/primitives/bytes.ts";
 import { type Hash, hashFromBytes, ZERO_HASH } from "../base/primitives/hash.ts";
+import { EMPTY_BLOCK_ACCESS_LIST_HASH, encodeBlockAccessList } from "../base/types/block-access-list.ts";
 import { BLOOM_LENGTH } from "../base/types/bloom.ts";
 import {
   EMPTY_REQUESTS_HASH,
@@ -48,6 +49,7 @@ export function genesisState(genesis: Genesis): GenesisState {
         senders: [],
         receipts: [],
         consensusData: EMPTY_BYTES,
+        ...(header.blockAccessListHash !== undefined && { accessList: encodeBlockAccessList([]) }),
       };
     },
   };
@@ -70,7 +72,7 @@ const DEFAULT_GAS_LIMIT = 4_712_388n;
 export function genesisHeader(genesis: Genesis, stateRoot: Hash): Header {
   const { config, timestamp } = genesis;
   const isLondon = isBlockForkActive(config, "londonBlock", 0);
-  const since = (field: "shanghaiTime" | "cancunTime" | "pragueTime") =>
+  const since = (field: "shanghaiTime" | "cancunTime" | "pragueTime" | "amsterdamTime") =>
     isLondon && isTimeForkActive(config, field, timestamp);
   return {
     parentHash: genesis.parentHash,
@@ -96,5 +98,9 @@ export function genesisHeader(genesis: Genesis, stateRoot: Hash): Header {
       parentBeaconBlockRoot: ZERO_HASH,
     }),
     ...(since("pragueTime") && { requestsHash: EMPTY_REQUESTS_HASH }),
+    ...(since("amsterdamTime") && {
+      blockAccessListHash: EMPTY_BLOCK_ACCESS_LIST_HASH,
+      slotNumber: genesis.slotNumber ?? 0n,
+    }),
   };
 }

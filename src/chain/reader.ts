@@ -35,6 +35,8 @@ export interface ChainReader {
   transactionCount(number: number): number | undefined;
   /** What each transaction of a block paid for its gas, without decoding the block. */
   gasPayments(number: number): readonly GasPayment[] | undefined;
+  /** RLP of the block access list, without decoding the block; undefined where none is stored. */
+  accessList(number: number): Uint8Array | undefined;
   /** Number of the block with this hash. */
   numberOf(blockHash: Hash): number | undefined;
   /** An included transaction with its receipt; likewise its block and its index there alone. */
@@ -166,6 +168,7 @@ export function createChainReader({
     transactionAt: (number, index) => store.transactionAt(number, index),
     transactionCount: (number) => store.transactionCount(number),
     gasPayments: (number) => store.gasPayments(number),
+    accessList: (number) => store.accessList(number),
     numberOf: (hash) => store.numberOf(hash),
     transactionPosition: (hash) => store.transactionPosition(hash),
     transaction(hash) {

@@ -6,6 +6,7 @@ import type { Hash } from "../base/primitives/hash.ts";
 import { type DecodedPooledTransaction, decodePooledTransaction } from "../base/types/transaction/decode.ts";
 import { effectiveTip } from "../base/types/transaction/fees.ts";
 import type { BlobSidecar } from "../base/types/transaction/transaction.ts";
+import { storedList } from "../chain/block-store.ts";
 import type { Chain } from "../chain/chain.ts";
 import type { BlockBuilder, PayloadAttributes, SealedBlock } from "../evm/execution/block/build-block.ts";
 import type { Mempool } from "./mempool/mempool.ts";
@@ -95,8 +96,8 @@ export function createBlockTester(
     build,
     commit(request) {
       options.assertCanCommit();
-      const { executed, changes, nodes } = build(request).sealed;
-      chain.commit({ ...executed, changes, consensusData: EMPTY_BYTES }, nodes);
+      const { executed, changes, nodes, accessList } = build(request).sealed;
+      chain.commit({ ...executed, changes, consensusData: EMPTY_BYTES, ...storedList(accessList) }, nodes);
       return executed.block.hash;
     },
   };

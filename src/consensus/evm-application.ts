@@ -11,6 +11,7 @@ import { TransactionRejection } from "../base/types/transaction/codec.ts";
 import { decodeTransaction } from "../base/types/transaction/decode.ts";
 import type { Transaction } from "../base/types/transaction/transaction.ts";
 import type { Parameter } from "../chain/agreement/agreement.ts";
+import { storedList } from "../chain/block-store.ts";
 import type { Chain } from "../chain/chain.ts";
 import type { BlockBuilder, PayloadAttributes } from "../evm/execution/block/build-block.ts";
 import type {
@@ -235,7 +236,7 @@ export class EvmApplication implements Application {
   commit(): void {
     invariant(this.#finalized, "a block is finalized before it is committed");
     const { candidate, input } = this.#finalized;
-    const { executed, changes, nodes } = candidate.sealed;
+    const { executed, changes, nodes, accessList } = candidate.sealed;
     const { cast } = candidate;
     const consensusData = encodeConsensusData({
       consensusHash: input.consensusHash,
@@ -244,7 +245,7 @@ export class EvmApplication implements Application {
       parentRound: input.lastCommit.round,
       ...(cast && { cast }),
     });
-    this.#modules.chain.commit({ ...executed, changes, consensusData }, nodes);
+    this.#modules.chain.commit({ ...executed, changes, consensusData, ...storedList(accessList) }, nodes);
     this.engineLost();
   }
 

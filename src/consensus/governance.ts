@@ -1,5 +1,6 @@
 import { addressOfCompressedKey, compressPublicKey } from "../base/crypto/compressed-public-key.ts";
 import { invariant, NodeError } from "../base/errors.ts";
+import { type Hardfork, hardforkAt } from "../base/params/hardforks.ts";
 import type { Address } from "../base/primitives/address.ts";
 import { EMPTY_BYTES } from "../base/primitives/bytes.ts";
 import { withFork } from "../chain/agreement/agreed-config.ts";
@@ -139,7 +140,8 @@ export function createVoting(modules: VotingModules): Voting {
     const config = withFork(chain.config, name, Number(value));
     if (config === undefined)
       return "this program does not know the fork, or has other forks after that time before it";
-    return name === "pragueTime" ? whyNoPrague(chain.stateAt(number)) : undefined;
+    const hardfork = hardforkAt(config, { number: number + 1, timestamp: Number(value), difficulty: 0n });
+    return whyNoContracts(chain.stateAt(number), hardfork);
   }
 
   return {
@@ -198,8 +200,8 @@ export function createVoting(modules: VotingModules): Voting {
   };
 }
 
-/** The chain would stop before its first block: these contracts are called in each. */
-function whyNoPrague(state: Pick<StateReader, "account">): string | undefined {
-  const [missing] = missingRequestContracts(state);
-  return missing && `the chain has no code at ${missing.address}, which Prague calls in each block`;
+/** The chain would stop before the fork's first block: these contracts are called in each. */
+function whyNoContracts(state: Pick<StateReader, "account">, hardfork: Hardfork): string | undefined {
+  const [missing] = missingRequestContracts(state, hardfork);
+  return missing && `the chain has no code at ${missing.address} (${missing.eip}), which the fork calls in each block`;
 }

@@ -60,6 +60,9 @@ type DevChainModules = {
   readonly now: () => number;
 };
 
+/** Of 64 bits in headers: the rest is room for the blocks that follow. */
+const SLOT_NUMBER_MAX = 2n ** 63n - 1n;
+
 export type MineRequest = {
   readonly blocks: number;
   /** Unix seconds of the first block. */
@@ -140,6 +143,7 @@ export class DevChain {
       ...(gasLimit !== undefined && { gasLimit }),
       ...(coinbase !== undefined && { feeRecipient: coinbase }),
       ...(next?.prevRandao !== undefined && { prevRandao: next.prevRandao }),
+      ...(next?.slotNumber !== undefined && { slotNumber: next.slotNumber }),
       ...(isForced && { forced: baseFeePerGas === undefined ? {} : { baseFeePerGas } }),
     };
   }
@@ -198,9 +202,27 @@ export class DevChain {
         { timestamp: next.timestamp, headTimestamp: timestamp },
       );
     }
+    if (next.slotNumber !== undefined) this.#assertNextSlot(next.slotNumber);
     const { nextBlock } = this.#settings;
     const set = nextBlock?.number === number + 1 ? nextBlock : {};
     this.configure({ nextBlock: { ...set, ...next, number: number + 1 } });
+  }
+
+  /** Contracts may rely on slots that grow, as on a chain with a beacon chain. @throws DevControlError */
+  #assertNextSlot(slotNumber: bigint): void {
+    if (this.#modules.chain.config.amsterdamTime === undefined) {
+      throw new DevControlError(
+        "blocks have slot numbers from Amsterdam on: start the chain with --hardfork amsterdam",
+      );
+    }
+    const { slotNumber: headSlot } = this.#head().header;
+    if (headSlot !== undefined && slotNumber <= headSlot) {
+      throw new DevControlError(`slot ${slotNumber} is not after slot ${headSlot} of the previous block`, {
+        slotNumber,
+        headSlot,
+      });
+    }
+    if (slotNumber > SLOT_NUMBER_MAX) throw new DevControlError(`slot ${slotNumber} has more than 63 bits`);
   }
 
   /** Moves the clock on, from the head where that is ahead of it. @returns seconds that it is ahead of the system's */

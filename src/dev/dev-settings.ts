@@ -66,6 +66,7 @@ export type NextBlock = {
   readonly timestamp?: number;
   readonly baseFeePerGas?: bigint;
   readonly prevRandao?: Hash;
+  readonly slotNumber?: bigint;
 };
 
 const BIGINT = /^(\d+)n$/;

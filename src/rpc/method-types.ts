@@ -14,6 +14,11 @@ export type RpcQuantity = Hex;
 /** A parameter that is a QUANTITY: a bigint is written as one. */
 export type RpcQuantityInput = Hex | bigint;
 
+export type RpcAccessListChange = {
+  readonly index: RpcQuantity;
+  readonly value: RpcQuantity;
+};
+
 export type RpcAccessListEntry = {
   readonly address: RpcAddress;
   readonly storageKeys: readonly RpcHash[];
@@ -35,6 +40,15 @@ export type RpcAccount = {
   readonly codeHash: RpcHash;
   readonly nonce: RpcQuantity;
   readonly storageRoot: RpcHash;
+};
+
+export type RpcAccountAccess = {
+  readonly address: RpcAddress;
+  readonly storageChanges: readonly RpcSlotChanges[];
+  readonly storageReads: readonly RpcHash[];
+  readonly balanceChanges: readonly RpcAccessListChange[];
+  readonly nonceChanges: readonly RpcAccessListChange[];
+  readonly codeChanges: readonly RpcCodeChange[];
 };
 
 export type RpcAccountInfo = {
@@ -79,6 +93,8 @@ export type RpcBlock = {
   readonly excessBlobGas?: RpcQuantity;
   readonly parentBeaconBlockRoot?: RpcHash;
   readonly requestsHash?: RpcHash;
+  readonly blockAccessListHash?: RpcHash;
+  readonly slotNumber?: RpcQuantity;
   readonly totalDifficulty?: null;
   readonly withdrawals?: readonly RpcWithdrawal[];
 };
@@ -134,6 +150,11 @@ export type RpcCallsStatus = {
   readonly status: number;
   readonly atomic: boolean;
   readonly receipts?: readonly RpcCallReceipt[];
+};
+
+export type RpcCodeChange = {
+  readonly index: RpcQuantity;
+  readonly code: Hex;
 };
 
 export type RpcDevMetadata = {
@@ -195,6 +216,8 @@ export type RpcHeader = {
   readonly excessBlobGas?: RpcQuantity;
   readonly parentBeaconBlockRoot?: RpcHash;
   readonly requestsHash?: RpcHash;
+  readonly blockAccessListHash?: RpcHash;
+  readonly slotNumber?: RpcQuantity;
   readonly totalDifficulty?: null;
 };
 
@@ -267,6 +290,7 @@ export type RpcPayloadAttributesInput = {
   readonly withdrawals?: readonly RpcWithdrawalInput[];
   readonly parentBeaconBlockRoot?: RpcHash;
   readonly targetGasLimit?: RpcQuantityInput;
+  readonly slotNumber?: RpcQuantityInput;
 };
 
 export type RpcPoolContent = {
@@ -360,6 +384,16 @@ export type RpcSimOptsInput = {
   readonly traceTransfers?: boolean;
   readonly validation?: boolean;
   readonly returnFullTransactions?: boolean;
+};
+
+export type RpcSlotChange = {
+  readonly index: RpcQuantity;
+  readonly value: RpcHash;
+};
+
+export type RpcSlotChanges = {
+  readonly key: RpcHash;
+  readonly changes: readonly RpcSlotChange[];
 };
 
 export type RpcStandardJsonInputInput = {
@@ -536,6 +570,8 @@ export type RpcUncle = {
   readonly excessBlobGas?: RpcQuantity;
   readonly parentBeaconBlockRoot?: RpcHash;
   readonly requestsHash?: RpcHash;
+  readonly blockAccessListHash?: RpcHash;
+  readonly slotNumber?: RpcQuantity;
   readonly totalDifficulty?: null;
 };
 
@@ -661,6 +697,7 @@ export interface RpcMethods {
   debug_getModifiedAccountsByHash(start: RpcHash, end?: RpcHash | null): Promise<readonly RpcAddress[]>;
   debug_getModifiedAccountsByNumber(start: number | string | bigint, end?: number | string | bigint | null): Promise<readonly RpcAddress[]>;
   debug_getRawBlock(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput): Promise<Hex>;
+  debug_getRawBlockAccessList(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput): Promise<Hex>;
   debug_getRawHeader(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput): Promise<Hex>;
   debug_getRawReceipts(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput): Promise<readonly Hex[] | null>;
   debug_getRawTransaction(transactionHash: RpcHash): Promise<Hex>;
@@ -736,6 +773,7 @@ export interface RpcMethods {
   eth_getAccount(account: RpcAddress, block?: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput | null): Promise<RpcAccount | null>;
   eth_getAccountInfo(account: RpcAddress, block?: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput | null): Promise<RpcAccountInfo>;
   eth_getBalance(account: RpcAddress, block?: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput | null): Promise<RpcQuantity>;
+  eth_getBlockAccessList(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput): Promise<readonly RpcAccountAccess[] | null>;
   eth_getBlockByHash(blockHash: RpcHash, isFull: boolean): Promise<RpcBlock | null>;
   eth_getBlockByNumber(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized", isFull: boolean): Promise<RpcBlock | null>;
   eth_getBlockReceipts(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput): Promise<readonly RpcReceipt[] | null>;
@@ -808,6 +846,7 @@ export interface RpcMethods {
   evm_setNextBlockTimestamp(timestamp: number | string | bigint): Promise<null>;
   evm_setTime(timestamp: number | string | bigint): Promise<number>;
   evm_snapshot(): Promise<RpcQuantity>;
+  evmint_setNextSlotNumber(slotNumber: number | string | bigint): Promise<null>;
   hardhat_addBalance(address: RpcAddress, amount: number | string | bigint): Promise<boolean>;
   hardhat_autoImpersonateAccount(isOn: boolean): Promise<boolean>;
   hardhat_dealERC20(account: RpcAddress, token: RpcAddress, balance: number | string | bigint): Promise<boolean>;

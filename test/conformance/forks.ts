@@ -17,4 +17,5 @@ export const FORKS: Readonly<Record<string, Hardfork>> = {
   Cancun: "cancun",
   Prague: "prague",
   Osaka: "osaka",
+  Amsterdam: "amsterdam",
 };

@@ -16,11 +16,13 @@ const BLOCK_FIELDS: Partial<Record<Hardfork, readonly (keyof ChainConfig)[]>> = 
   london: ["londonBlock"],
   paris: ["mergeNetsplitBlock"],
 };
-const TIME_FIELDS: Partial<Record<Hardfork, keyof ChainConfig>> = {
-  shanghai: "shanghaiTime",
-  cancun: "cancunTime",
-  prague: "pragueTime",
-  osaka: "osakaTime",
+const TIME_FIELDS: Partial<Record<Hardfork, readonly (keyof ChainConfig)[]>> = {
+  shanghai: ["shanghaiTime"],
+  cancun: ["cancunTime"],
+  prague: ["pragueTime"],
+  osaka: ["osakaTime"],
+  // Mainnet has had two forks of blob parameters before it.
+  amsterdam: ["bpo1Time", "bpo2Time", "amsterdamTime"],
 };
 
 /**
@@ -49,9 +51,7 @@ function configOf(before: Hardfork, after: Hardfork, at: number): ChainConfig {
   for (const hardfork of HARDFORKS) {
     if (!isAtLeast(after, hardfork)) break;
     const start = isAtLeast(before, hardfork) ? 0 : at;
-    for (const field of BLOCK_FIELDS[hardfork] ?? []) config[field] = start;
-    const timeField = TIME_FIELDS[hardfork];
-    if (timeField) config[timeField] = start;
+    for (const field of [...(BLOCK_FIELDS[hardfork] ?? []), ...(TIME_FIELDS[hardfork] ?? [])]) config[field] = start;
   }
   if (isAtLeast(before, "paris")) config["terminalTotalDifficulty"] = 0n;
   else if (isAtLeast(after, "paris")) config["terminalTotalDifficulty"] = 1n;

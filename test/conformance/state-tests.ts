@@ -16,6 +16,7 @@ import { EMPTY_TRIE_ROOT } from "../../src/base/types/constants.ts";
 import type { Log } from "../../src/base/types/receipt.ts";
 import { decodeTransaction } from "../../src/base/types/transaction/decode.ts";
 import { recoverSender } from "../../src/base/types/transaction/sender.ts";
+import { fullGasPool } from "../../src/evm/execution/block-context.ts";
 import { type ApplyMessageOptions, applyMessage } from "../../src/evm/execution/transaction/apply-message.ts";
 import { messageFromTransaction } from "../../src/evm/execution/transaction/message.ts";
 import type { BlockContext, Evm } from "../../src/evm/machine/evm.ts";
@@ -176,7 +177,7 @@ export function executeVector(
     const sender = recoverSender(tx, hardfork);
     const message = messageFromTransaction(tx, sender, block.baseFeePerGas);
     const blobGas = BigInt(blobParams?.max ?? 0) * GAS_PER_BLOB;
-    const gasPool = { gas: block.gasLimit, blobGas };
+    const gasPool = fullGasPool(block.gasLimit, blobGas);
     logs = applyMessage(message, { evm, block, state, gasPool }, options).logs;
   } catch (error) {
     if (!(error instanceof NodeError)) throw error;

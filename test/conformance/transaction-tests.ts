@@ -83,7 +83,7 @@ function accept(bytes: Uint8Array, hardfork: Hardfork) {
   if (tx.to === null && isAtLeast(hardfork, "shanghai") && tx.data.length > INIT_CODE_SIZE_MAX) {
     throw new InvalidError("init code too long (EIP-3860)");
   }
-  const { intrinsic, floor } = intrinsicGas(tx, hardfork);
+  const { intrinsic, floor } = intrinsicGas(tx, sender, hardfork);
   if (tx.gasLimit < intrinsic || tx.gasLimit < floor) throw new InvalidError("intrinsic gas");
   return { sender, hash: tx.hash, intrinsicGas: intrinsic };
 }

@@ -1,7 +1,7 @@
 import { fixture } from "../support/fixtures.ts";
 import { type ChainFiles, writeScenarioChain } from "./scenario.ts";
 
-export type ChainName = "scenario" | "forks";
+export type ChainName = "scenario" | "amsterdam" | "forks";
 
 /** A chain that both nodes import. */
 export type ChainUnderTest = {
@@ -18,7 +18,12 @@ export function chainsUnderTest(dir: string): readonly ChainUnderTest[] {
     {
       name: "scenario",
       sender: "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266",
-      files: () => writeScenarioChain(dir),
+      files: () => writeScenarioChain(dir, "osaka"),
+    },
+    {
+      name: "amsterdam",
+      sender: "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266",
+      files: () => writeScenarioChain(dir, "amsterdam"),
     },
     {
       name: "forks",

@@ -24,15 +24,21 @@ const CREATE2_DEPLOYER = parseAddress("0x4e59b44847b379578588920ca78fbf26c0b4956
 const [ALICE, BOB, CAROL] = DEV_ADDRESSES.map(parseAddress) as [never, never, never];
 const KEYS = DEV_KEYS.map((key) => hexToBytes(key));
 
+/** The newest rules of a chain that is made here. */
+export type ScenarioFork = "osaka" | "amsterdam";
+
+/** Growth of the state costs more from Amsterdam on: with these gas limits about as many transactions succeed as before. */
+const GAS_FACTOR: Readonly<Record<ScenarioFork, bigint>> = { osaka: 1n, amsterdam: 4n };
+
 /** Transactions of one sender, nonces counted. */
-function createSender(index: number) {
+function createSender(index: number, gasFactor: bigint) {
   let nonce = 0n;
   return {
     skipNonce: () => nonce++,
     send(fields: Partial<TransactionFields>): Hex {
       const common = {
         nonce: nonce++,
-        gasLimit: 300_000n,
+        gasLimit: 300_000n * gasFactor,
         to: BOB,
         value: 0n,
         data: new Uint8Array(),
@@ -56,9 +62,10 @@ function createSender(index: number) {
 }
 
 /** Blocks of transactions that do everything worth a trace; each list is one block. */
-function scenarioBlocks(): readonly (readonly Hex[])[] {
-  const alice = createSender(0);
-  const bob = createSender(1);
+function scenarioBlocks(fork: ScenarioFork): readonly (readonly Hex[])[] {
+  const gasFactor = GAS_FACTOR[fork];
+  const alice = createSender(0, gasFactor);
+  const bob = createSender(1, gasFactor);
   const token = contract("Token");
   const tokenCode = hexToBytes(`${token.bytecode}${"0".repeat(58)}0f4240`);
   const slot = `0x${"00".repeat(31)}01` as never;
@@ -75,7 +82,7 @@ function scenarioBlocks(): readonly (readonly Hex[])[] {
   ];
   const tokenAddress = createAddress(ALICE, 5n);
   const creations = [
-    alice.send({ to: null, data: tokenCode, gasLimit: 3_000_000n }),
+    alice.send({ to: null, data: tokenCode, gasLimit: 3_000_000n * gasFactor }),
     alice.send({ to: null, data: new Uint8Array() }),
     alice.send({ to: null, data: hexToBytes("0x00"), value: 3n }),
     alice.send({ to: null, data: hexToBytes("0x60ff60005260206000fd") }),
@@ -107,7 +114,7 @@ function scenarioBlocks(): readonly (readonly Hex[])[] {
         to: address,
         value: name.includes("Value") ? 5n : 0n,
         data: hexToBytes("0x00010203ff"),
-        gasLimit: name === "recursive" ? 1_000_000n : 200_000n,
+        gasLimit: (name === "recursive" ? 1_000_000n : 200_000n) * gasFactor,
       }),
     );
   const firstRuns = runs(plain.slice(0, half));
@@ -151,10 +158,10 @@ function scenarioBlocks(): readonly (readonly Hex[])[] {
   return [transfers, creations, [], tokens, firstRuns, secondRuns, starved, delegations, later, []];
 }
 
-/** A chain under the newest rules, made by this node: a genesis file and the blocks after it as RLP, in `dir`. */
-export async function writeScenarioChain(dir: string): Promise<ChainFiles> {
-  const files = { genesisFile: join(dir, "genesis.json"), chainFile: join(dir, "chain.rlp") };
-  writeFileSync(files.genesisFile, scenarioGenesis());
+/** A chain under the rules of `fork`, made by this node: a genesis file and the blocks after it as RLP, in `dir`. */
+export async function writeScenarioChain(dir: string, fork: ScenarioFork): Promise<ChainFiles> {
+  const files = { genesisFile: join(dir, `${fork}-genesis.json`), chainFile: join(dir, `${fork}-chain.rlp`) };
+  writeFileSync(files.genesisFile, scenarioGenesis(fork));
   const home = mkdtempSync(join(tmpdir(), "evmint-scenario-"));
   const settings = {
     "consensus.block-time": "manual",
@@ -170,7 +177,7 @@ export async function writeScenarioChain(dir: string): Promise<ChainFiles> {
       return result as string;
     };
     const raw: Buffer[] = [];
-    for (const [i, transactions] of scenarioBlocks().entries()) {
+    for (const [i, transactions] of scenarioBlocks(fork).entries()) {
       const attributes = {
         timestamp: `0x${(GENESIS_TIME + 12 * (i + 1)).toString(16)}`,
         prevRandao: `0x${(i + 1).toString(16).padStart(64, "0")}`,
@@ -190,12 +197,12 @@ export async function writeScenarioChain(dir: string): Promise<ChainFiles> {
   return files;
 }
 
-function scenarioGenesis(): string {
+function scenarioGenesis(hardfork: ScenarioFork): string {
   const alloc = new Map([
     [ALICE, 1000n * ETHER],
     [BOB, 1000n * ETHER],
   ]);
-  const genesis = JSON.parse(renderGenesis({ chainId: CHAIN_ID, timestamp: GENESIS_TIME, alloc }));
+  const genesis = JSON.parse(renderGenesis({ chainId: CHAIN_ID, timestamp: GENESIS_TIME, alloc, hardfork }));
   for (const { address, code, storage } of PROGRAMS) {
     genesis.alloc[address] = { balance: "0x64", nonce: "0x1", code, ...(storage && { storage }) };
   }

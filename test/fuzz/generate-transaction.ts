@@ -1,11 +1,11 @@
-import { HARDFORKS, type Hardfork, isAtLeast } from "../../src/base/params/hardforks.ts";
+import { type Hardfork, isAtLeast } from "../../src/base/params/hardforks.ts";
 import { type Address, ZERO_ADDRESS } from "../../src/base/primitives/address.ts";
 import { type Hash, hashFromBigint } from "../../src/base/primitives/hash.ts";
 import { bytesToHex } from "../../src/base/primitives/hex.ts";
 import { createAddress } from "../../src/evm/machine/contract-creation.ts";
 import type { FuzzAccount } from "./case.ts";
 import { createCodeWriter } from "./code-writer.ts";
-import { accessList, precompile, precompileAddresses, storage } from "./generate.ts";
+import { accessList, ORACLE_FORKS, precompile, precompileAddresses, storage } from "./generate.ts";
 import { createRandom, type Random } from "./random.ts";
 import { COINBASE } from "./run.ts";
 import { type FuzzAuthorization, SENDERS, type TransactionCase } from "./transaction-case.ts";
@@ -20,7 +20,7 @@ const CHAIN_ID = "1337";
 const UINT64_MAX = 2n ** 64n - 1n;
 
 /** Forks are the likelier the newer: they have more rules. */
-const FORKS = HARDFORKS.map((name, i) => [isAtLeast(name, "berlin") ? i : (i + 1) / 8, name] as const);
+const FORKS = ORACLE_FORKS.map((name, i) => [isAtLeast(name, "berlin") ? i : (i + 1) / 8, name] as const);
 
 /** Accounts that call each other and a transaction to one of them that most often is a good one. All from `seed`. */
 export function generateTransactionCase(seed: number, fork?: Hardfork): TransactionCase {

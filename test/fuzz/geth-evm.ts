@@ -23,17 +23,17 @@ import { createEngines } from "../conformance/engines.ts";
 import { FORKS } from "../conformance/forks.ts";
 import { executeVector, type Vector, type VectorResult } from "../conformance/state-tests.ts";
 import type { Suite } from "../conformance/suite.ts";
+import { type T8nCase, t8nDifference, writeT8nCases } from "../conformance/t8n.ts";
 import { withoutBareStorage } from "./case.ts";
+import { generateBlock } from "./generate-block.ts";
 import { generateTransactionCase } from "./generate-transaction.ts";
-import { buildBlock, generateParallelCase, type ParallelCase } from "./parallel-block.ts";
+import { generateParallelCase, type ParallelCase } from "./parallel-block.ts";
 import { allocOf, blockOf, COINBASE } from "./run.ts";
+import { answeredByGeth, EVM, type T8nInput } from "./t8n-oracle.ts";
 import { KEYS, type TransactionCase, transactionOf } from "./transaction-case.ts";
 
-/** go-ethereum's `evm`. */
-const EVM = process.env["GETH_EVM"] ?? "evm";
-
 /** Cases that one process runs; of traced ones the text of each step is in memory. */
-const CASES_EACH = { transactions: 200, traces: 20 } as const;
+const CASES_EACH = { transactions: 200, traces: 20, blocks: 100 } as const;
 const OUTPUT_BYTES_MAX = 1 << 30;
 const DIFFERENCES_SHOWN = 20;
 const TRACE_MS_MAX = 60_000;
@@ -41,15 +41,22 @@ const TRACE_MS_MAX = 60_000;
 const KINDS = ["transactions", "traces", "blocks"] as const;
 type Kind = (typeof KINDS)[number];
 type Finding = { readonly seed: number; readonly kind: Kind; readonly text: string };
-type Options = { readonly fork: Hardfork | undefined; readonly evm: Evm; readonly dir: string };
+type Options = {
+  readonly fork: Hardfork | undefined;
+  readonly evm: Evm;
+  readonly dir: string;
+  /** Gets every block with what geth answered. */
+  readonly recorded: T8nCase[];
+};
 type Seeds = readonly number[];
 
-const USAGE = "usage: fuzz [--seed N] [--count N] [--kind transactions|traces|blocks] [--fork NAME] [--engine NAME]";
+const USAGE =
+  "usage: fuzz [--seed N] [--count N] [--kind transactions|traces|blocks] [--fork NAME] [--engine NAME] [--record FILE]";
 
 /**
  * Random transactions and blocks, executed here and by go-ethereum's `evm`: state roots, logs, and of traced ones each step as
  * text (EIP-3155); of blocks the whole header and which transactions were rejected. A transaction in `count` is traced ten times as
- * rarely, and a block is built as rarely, since each is a process.
+ * rarely, and a block is built as rarely, since each is a process. `--record` writes the blocks as cases of the suite `t8n`.
  */
 export const run: Suite = async (args) => {
   const { values } = parseArgs({
@@ -60,6 +67,7 @@ export const run: Suite = async (args) => {
       kind: { type: "string" },
       fork: { type: "string" },
       engine: { type: "string", default: "evmint" },
+      record: { type: "string" },
     },
   });
   if (values.kind !== undefined && !KINDS.includes(values.kind as Kind)) throw new Error(USAGE);
@@ -70,7 +78,9 @@ export const run: Suite = async (args) => {
   }
   console.log(`against ${stdout.trim()}`);
   const dir = mkdtempSync(join(tmpdir(), "evmint-geth-evm-"));
-  const options = { fork: values.fork as Hardfork | undefined, evm: await createEngines(values.engine), dir };
+  const evm = await createEngines(values.engine);
+  const recorded: T8nCase[] = [];
+  const options = { fork: values.fork as Hardfork | undefined, evm, dir, recorded };
   const [first, count] = [Number(values.seed), Number(values.count)];
   const findings: Finding[] = [];
   let total = 0;
@@ -87,6 +97,7 @@ export const run: Suite = async (args) => {
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
+  if (values.record !== undefined) writeT8nCases(values.record, recorded);
   const rest = values.fork === undefined ? "" : ` --fork ${values.fork}`;
   for (const { seed, kind, text } of findings.slice(0, DIFFERENCES_SHOWN)) {
     console.log(`${text}\n  npm run conformance -- fuzz --seed ${seed} --count 1 --kind ${kind}${rest}`);
@@ -267,56 +278,40 @@ function normalLine(line: string): string {
 
 // Blocks, by `evm t8n`
 
-function blockFindings(seeds: Seeds, { fork, evm, dir }: Options): Finding[] {
+function blockFindings(seeds: Seeds, { fork, evm, recorded }: Options): Finding[] {
   const findings: Finding[] = [];
-  for (const seed of seeds) {
-    const wanted =
-      fork ?? HARDFORKS.slice(HARDFORKS.indexOf("berlin"))[seed % (HARDFORKS.length - HARDFORKS.indexOf("berlin"))]!;
-    const parallelCase = generateParallelCase(seed, wanted);
-    const difference = blockDifference(parallelCase, evm, dir);
-    if (difference !== undefined) {
-      findings.push({ seed, kind: "blocks", text: `seed ${seed}, ${parallelCase.hardfork}: ${difference}` });
+  for (let at = 0; at < seeds.length; at += CASES_EACH.blocks) {
+    const chunk = seeds.slice(at, at + CASES_EACH.blocks);
+    const answered = answeredByGeth(chunk.map((seed) => blockInput(seed, fork)));
+    recorded.push(...answered);
+    for (const [i, t8nCase] of answered.entries()) {
+      const seed = chunk[i]!;
+      const difference = t8nDifference(t8nCase, evm);
+      if (difference !== undefined)
+        findings.push({ seed, kind: "blocks", text: `seed ${seed}, ${t8nCase.fork}: ${difference}` });
     }
   }
   return findings;
 }
 
-function blockDifference(parallelCase: ParallelCase, evm: Evm, dir: string): string | undefined {
-  const { block, results } = buildBlock(parallelCase, evm);
-  const { header } = block;
-  const theirs = transition(parallelCase, dir);
-  const rejected = [...results.entries()].filter(([, result]) => typeof result === "string").map(([index]) => index);
-  const own = {
-    stateRoot: header.stateRoot,
-    txRoot: header.transactionsRoot,
-    receiptsRoot: header.receiptsRoot,
-    logsBloom: bytesToHex(header.logsBloom),
-    gasUsed: toQuantity(header.gasUsed),
-    blobGasUsed: header.blobGasUsed === undefined ? undefined : toQuantity(header.blobGasUsed),
-    requestsHash: header.requestsHash,
-    rejected: rejected.join(),
-  };
-  const differing = Object.entries(own).filter(([name, value]) => value !== theirs[name]);
-  return differing.length === 0
-    ? undefined
-    : differing.map(([name, value]) => `${name}\n  here ${value}\n  geth ${theirs[name]}`).join("\n");
+const BLOCK_FORKS = HARDFORKS.slice(HARDFORKS.indexOf("berlin"));
+
+/** Transactions that meet in contracts they share; and from Prague on as often those that try what a fork's rules distinguish. */
+function blockInput(seed: number, fork: Hardfork | undefined): T8nInput {
+  const hardfork = fork ?? BLOCK_FORKS[seed % BLOCK_FORKS.length]!;
+  const network = NETWORKS.get(hardfork)!;
+  const isRich = isAtLeast(hardfork, "prague") && Math.floor(seed / BLOCK_FORKS.length) % 4 > 0;
+  return isRich ? generateBlock(seed, network) : inputOf(generateParallelCase(seed, hardfork), network, seed);
 }
 
-/** In wei; `evm` applies none where it is below 0. */
-function rewardOf(hardfork: Hardfork): string {
-  return isAtLeast(hardfork, "paris") ? "-1" : String(2n * 10n ** 18n);
-}
-
-function transition({ hardfork, alloc, header, transactions }: ParallelCase, dir: string): Record<string, unknown> {
+function inputOf({ hardfork, alloc, header, transactions }: ParallelCase, fork: string, seed: number): T8nInput {
   const { number, timestamp, gasLimit, coinbase, difficulty, mixHash, baseFeePerGas, excessBlobGas } = header;
   const env = {
     currentCoinbase: coinbase,
     currentNumber: toQuantity(number),
     currentTimestamp: toQuantity(timestamp),
     currentGasLimit: toQuantity(gasLimit),
-    currentDifficulty: toQuantity(difficulty),
-    parentUncleHash: `0x${"00".repeat(32)}`,
-    ...(isAtLeast(hardfork, "paris") && { currentRandom: mixHash, currentDifficulty: "0x0" }),
+    ...(isAtLeast(hardfork, "paris") ? { currentRandom: mixHash } : { currentDifficulty: toQuantity(difficulty) }),
     ...(baseFeePerGas !== undefined && { currentBaseFee: toQuantity(baseFeePerGas) }),
     ...(excessBlobGas !== undefined && { currentExcessBlobGas: toQuantity(excessBlobGas) }),
     ...(header.parentBeaconBlockRoot && { parentBeaconBlockRoot: header.parentBeaconBlockRoot }),
@@ -324,26 +319,10 @@ function transition({ hardfork, alloc, header, transactions }: ParallelCase, dir
     blockHashes: Object.fromEntries(
       Array.from({ length: 256 }, (_, i) => number - 1 - i).map((at) => [
         toQuantity(at),
-        at === number - 1 ? header.parentHash : `0x${at.toString(16).padStart(64, "0")}`,
+        at === number - 1 ? header.parentHash : hashFromBigint(BigInt(at)),
       ]),
     ),
   };
-  // As a list of RLP strings, which keeps what does not decode.
-  const txs = join(dir, "txs.rlp");
-  writeFileSync(
-    txs,
-    JSON.stringify(bytesToHex(encodeRlp(transactions.map(({ tx }) => (tx.type === 0 ? decodeRlp(tx.raw) : tx.raw))))),
-  );
-  const flags = ["--state.fork", NETWORKS.get(hardfork)!, "--state.chainid", "1", "--state.reward", rewardOf(hardfork)];
-  const files = ["--input.alloc", "stdin", "--input.env", "stdin", "--input.txs", txs];
-  const outputs = ["--output.alloc", "", "--output.result", "stdout"];
-  const { status, stdout, stderr } = spawnSync(EVM, ["t8n", ...flags, ...files, ...outputs], {
-    encoding: "utf8",
-    input: JSON.stringify({ alloc: jsonAlloc(alloc), env }),
-    maxBuffer: OUTPUT_BYTES_MAX,
-  });
-  if (status !== 0) throw new Error(`evm t8n: ${stderr.slice(-2000)}`);
-  const { result } = JSON.parse(stdout);
-  const rejected = (result.rejected ?? []).map(({ index }: { index: number }) => index).join();
-  return { ...result, rejected };
+  const txs = bytesToHex(encodeRlp(transactions.map(({ tx }) => (tx.type === 0 ? decodeRlp(tx.raw) : tx.raw))));
+  return { name: `seed ${seed}`, fork, alloc: jsonAlloc(alloc), env, txs };
 }

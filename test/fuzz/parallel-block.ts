@@ -1,4 +1,4 @@
-import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../../src/base/params/gas.ts";
+import { REQUEST_CONTRACTS } from "../../src/base/params/gas.ts";
 import type { GenesisAccount, GenesisAlloc } from "../../src/base/params/genesis-account.ts";
 import { HARDFORKS, type Hardfork, isAtLeast } from "../../src/base/params/hardforks.ts";
 import type { Address } from "../../src/base/primitives/address.ts";
@@ -158,7 +158,7 @@ function allocOf(world: TransactionCase, random: Random): Map<Address, GenesisAc
       storage: new Map([...slots, ...owned]),
     });
   }
-  for (const address of [WITHDRAWAL_REQUEST_ADDRESS, CONSOLIDATION_REQUEST_ADDRESS]) {
+  for (const { address } of REQUEST_CONTRACTS) {
     alloc.set(address, { balance: 0n, code: hexToBytes("0x5f5ff3") });
   }
   return alloc;
@@ -175,6 +175,7 @@ function headerOf({ coinbase, baseFeePerGas }: TransactionCase, hardfork: Hardfo
     mixHash: hashFromBigint(77n),
     ...(isAtLeast(hardfork, "london") && { baseFeePerGas: BigInt(baseFeePerGas) }),
     ...(isAtLeast(hardfork, "cancun") && { excessBlobGas: 0n, parentBeaconBlockRoot: ZERO_HASH }),
+    ...(isAtLeast(hardfork, "amsterdam") && { slotNumber: 7n }),
   };
 }
 
@@ -231,12 +232,6 @@ function build(
     changes: outcome.changes,
     gasUsed: outcome.gasUsed,
   };
-}
-
-/** The block of a case, built serially; the senders are recovered, which rejects types of later forks. */
-export function buildBlock(parallelCase: ParallelCase, evm: Evm) {
-  const transactions = parallelCase.transactions.map(({ tx }) => ({ tx, sender: undefined }));
-  return build(sceneOf(parallelCase, evm), { transactions });
 }
 
 /** The recorded executions of the transactions, made in the way of `kind`. */

@@ -32,7 +32,8 @@ for (const kind of SPECULATIONS) {
 
 test("an engine that hides what it accesses is found out by random blocks", () => {
   const silent: Evm = {
-    execute: (message, block, state, options) => evm.execute(message, block, state, { ...options, tracer: undefined }),
+    execute: (message, block, state, options) =>
+      evm.execute(message, block, state, { ...options, onAccess: undefined }),
   };
   assert.ok(compare(["each alone"], silent).differences.length > 0);
 });

@@ -1,6 +1,7 @@
 import { GAS_PER_BLOB, INIT_CODE_SIZE_MAX, TX_GAS_LIMIT_MAX } from "../../src/base/params/gas.ts";
 import { isAtLeast } from "../../src/base/params/hardforks.ts";
 import { effectiveGasPrice } from "../../src/base/types/transaction/fees.ts";
+import { recoverSender } from "../../src/base/types/transaction/sender.ts";
 import { intrinsicGas } from "../../src/evm/execution/transaction/message.ts";
 import { createRandom } from "./random.ts";
 import { SENDERS, type TransactionCase, transactionBlockOf, transactionOf } from "./transaction-case.ts";
@@ -14,7 +15,7 @@ const UINT64_MAX = 2n ** 64n - 1n;
 export function variantsOf(fuzzCase: TransactionCase, { gasUsed, maxUsedGas }: TransactionOutcome): TransactionCase[] {
   const random = createRandom(Number(gasUsed % 2n ** 32n) + Number(fuzzCase.gas));
   const tx = transactionOf(fuzzCase);
-  const { intrinsic, floor } = intrinsicGas(tx, fuzzCase.hardfork);
+  const { intrinsic, floor } = intrinsicGas(tx, recoverSender(tx), fuzzCase.hardfork);
   const gasLimits = [intrinsic, floor, gasUsed, maxUsedGas].flatMap((gas) => [gas - 1n, gas, gas + 1n]);
   gasLimits.push(intrinsic + BigInt(random.int(Number(maxUsedGas) + 1)));
   // A run that comes to its end soon does so with more gas too.

@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { opcodesOf } from "../../src/evm/machine/opcodes.ts";
 
-const CODES = new Map(opcodesOf("osaka").flatMap((opcode) => (opcode ? [[opcode.name, opcode.code]] : [])));
+const CODES = new Map(opcodesOf("amsterdam").flatMap((opcode) => (opcode ? [[opcode.name, opcode.code]] : [])));
 
 /** Code of opcode names and, after a PUSH, its operand in hex; operands are filled up with zeros on the left. */
 export function assemble(text: string): Hex {

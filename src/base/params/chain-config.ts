@@ -40,6 +40,7 @@ export type ChainConfig = {
   readonly bpo3Time?: number;
   readonly bpo4Time?: number;
   readonly bpo5Time?: number;
+  readonly amsterdamTime?: number;
   /** By fork name as in genesis files: cancun, prague, osaka, bpo1…bpo5. */
   readonly blobSchedule: Readonly<Record<string, BlobParams>>;
   readonly depositContractAddress?: Address;

@@ -1,21 +1,30 @@
 import type { ChainConfig } from "./chain-config.ts";
-import { CODE_SIZE_MAX, TX_GAS_LIMIT_MAX } from "./gas.ts";
+import { CODE_SIZE_MAX, CODE_SIZE_MAX_AMSTERDAM, TX_GAS_LIMIT_MAX, TX_TOTAL_GAS_LIMIT_MAX } from "./gas.ts";
 import { type Hardfork, isAtLeast } from "./hardforks.ts";
 
 /** Limits of the protocol that a genesis can set otherwise, or that a dev chain lifts. */
 export type ExecutionLimits = Pick<ChainConfig, "codeSizeMax" | "noTxGasLimit" | "devRules">;
 
-/** EIP-170: most bytes of a contract. */
-export function codeSizeMaxOf({ codeSizeMax }: ExecutionLimits): number {
-  return codeSizeMax ?? CODE_SIZE_MAX;
+/** EIP-170, EIP-7954: most bytes of a contract. */
+export function codeSizeMaxOf(hardfork: Hardfork, { codeSizeMax }: ExecutionLimits): number {
+  return codeSizeMax ?? (isAtLeast(hardfork, "amsterdam") ? CODE_SIZE_MAX_AMSTERDAM : CODE_SIZE_MAX);
 }
 
 /** EIP-3860: most bytes of the code that creates one; twice as many, however many those are. */
-export function initCodeSizeMaxOf(limits: ExecutionLimits): number {
-  return 2 * codeSizeMaxOf(limits);
+export function initCodeSizeMaxOf(hardfork: Hardfork, limits: ExecutionLimits): number {
+  return 2 * codeSizeMaxOf(hardfork, limits);
 }
 
-/** EIP-7825: most gas of one transaction; undefined: as much as a block has. */
+/** EIP-7825, from Amsterdam EIP-8037: most gas of one transaction; undefined: as much as a block has. */
 export function txGasLimitMaxOf(hardfork: Hardfork, { noTxGasLimit }: ExecutionLimits): bigint | undefined {
-  return isAtLeast(hardfork, "osaka") && noTxGasLimit !== true ? TX_GAS_LIMIT_MAX : undefined;
+  if (noTxGasLimit === true || !isAtLeast(hardfork, "osaka")) return undefined;
+  return isAtLeast(hardfork, "amsterdam") ? TX_TOTAL_GAS_LIMIT_MAX : TX_GAS_LIMIT_MAX;
+}
+
+/**
+ * EIP-8037: most execution gas of one transaction from Amsterdam on; what its gas limit has beyond that pays for growth of the state alone.
+ * undefined: all of it is execution gas.
+ */
+export function executionGasMaxOf(hardfork: Hardfork, { noTxGasLimit }: ExecutionLimits): bigint | undefined {
+  return isAtLeast(hardfork, "amsterdam") && noTxGasLimit !== true ? TX_GAS_LIMIT_MAX : undefined;
 }

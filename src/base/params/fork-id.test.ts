@@ -61,6 +61,25 @@ for (const [number, time, hash, next] of [
   });
 }
 
+test("forkId of Sepolia counts Amsterdam", () => {
+  const sepolia = {
+    chainId: 11_155_111n,
+    mergeNetsplitBlock: 1_735_371,
+    shanghaiTime: 1_677_557_088,
+    cancunTime: 1_706_655_072,
+    pragueTime: 1_741_159_776,
+    osakaTime: 1_760_427_360,
+    bpo1Time: 1_761_017_184,
+    bpo2Time: 1_761_607_008,
+    amsterdamTime: 1_791_294_816,
+    blobSchedule: {},
+  };
+  const genesis = "0x25a5cc106eea7138acab33231d7160d69cb777ee0c2c553fcddf5138993e6dd9" as Hash;
+  const at = (time: number) => forkId(sepolia, genesis, 1_633_267_481, 8_000_000, time);
+  assert.deepEqual(at(1_791_294_816), { hash: "0x6c1d9423", next: 0 });
+  assert.equal(at(1_791_294_815).next, 1_791_294_816);
+});
+
 test("forkId leaves out forks that are a part of genesis", () => {
   const dev = allForksAtGenesis(1337n);
   const base = forkId(dev, MAINNET_GENESIS, 0, 5, 100);

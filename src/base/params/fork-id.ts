@@ -33,6 +33,7 @@ export const TIME_FORK_FIELDS = [
   "osakaTime",
   "bpo1Time",
   "bpo2Time",
+  "amsterdamTime",
   "bpo3Time",
   "bpo4Time",
   "bpo5Time",

@@ -1,4 +1,5 @@
 import type { Address } from "../primitives/address.ts";
+import type { Hardfork } from "./hardforks.ts";
 
 // Yellow Paper, appendix G, as amended by the EIPs named. Gas amounts are bigint: a gas limit may hold up to 2^64 − 1.
 
@@ -28,8 +29,47 @@ export const AUTHORIZATION_BASE_GAS = 12_500n;
 /** EIP-7623 (Prague): floor gas of a calldata token; a zero byte is one token, another byte four */
 export const FLOOR_TOKEN_GAS = 10n;
 export const TOKENS_PER_NON_ZERO_BYTE = 4n;
-/** EIP-7825 (Osaka) */
+/** EIP-7825 (Osaka); from Amsterdam the most execution gas of a transaction (EIP-8037) */
 export const TX_GAS_LIMIT_MAX = 16_777_216n;
+
+/** EIP-8037 (Amsterdam): both dimensions of a transaction's gas together */
+export const TX_TOTAL_GAS_LIMIT_MAX = 2n ** 32n - 1n;
+/** EIP-7954 (Amsterdam): bytes of a contract; twice as many may create it */
+export const CODE_SIZE_MAX_AMSTERDAM = 65_536;
+
+/** Intrinsic gas by resource: EIP-2780, with the prices of EIP-7976, 7981, 8037 and 8038 (Amsterdam). */
+export const AMSTERDAM_INTRINSIC = {
+  /** The sender's account and the inclusion of the transaction */
+  base: 12_000n,
+  /** The recipient, unless it is the sender */
+  recipient: 3_000n,
+  /** Log and balance of the recipient of a value, unless it is the sender */
+  value: 6_000n,
+  creation: 12_000n,
+  authorization: 7_816n,
+  /** With 64 gas for each of its 20 bytes (EIP-7981) */
+  accessListAddress: 2_900n + 20n * 64n,
+  /** With 64 gas for each of its 32 bytes (EIP-7981) */
+  accessListStorageKey: 2_000n + 32n * 64n,
+  /** EIP-7976: floor gas of a byte of calldata, and of the access list's addresses and keys */
+  floorByte: 64n,
+} as const;
+
+/** EIP-8037 (Amsterdam) CPSB: state gas of a byte that the state grows by */
+const STATE_BYTE_GAS = 1_530n;
+/** EIP-8037: state gas of a new account, of a new slot, of the delegation of an account, and of a byte of code */
+export const STATE_GAS = {
+  account: 120n * STATE_BYTE_GAS,
+  slot: 64n * STATE_BYTE_GAS,
+  delegation: 23n * STATE_BYTE_GAS,
+  codeByte: STATE_BYTE_GAS,
+} as const;
+
+/** EIP-8038 (Amsterdam): execution gas of access to accounts and slots */
+export const COLD_ACCOUNT_ACCESS_AMSTERDAM_GAS = 3_000n;
+export const ACCOUNT_WRITE_GAS = 9_000n;
+export const STORAGE_WRITE_GAS = 10_000n;
+export const SSTORE_CLEAR_REFUND_AMSTERDAM = 11_616n;
 
 /** G_codedeposit: for each byte of deployed code */
 export const CODE_DEPOSIT_BYTE_GAS = 200n;
@@ -50,6 +90,8 @@ export const EXP_BYTE_GAS = 50n;
 export const CALL_VALUE_GAS = 9_000n;
 /** G_callstipend: given to the callee of a call with value. */
 export const CALL_STIPEND = 2_300n;
+/** EIP-8038 (Amsterdam) */
+export const CALL_VALUE_AMSTERDAM_GAS = ACCOUNT_WRITE_GAS + CALL_STIPEND;
 /** G_newaccount: a call or SELFDESTRUCT that creates an account */
 export const NEW_ACCOUNT_GAS = 25_000n;
 /** EIP-150: a caller keeps 1/64 of its gas; given as a shift. */
@@ -88,8 +130,12 @@ export const BLOBS_PER_TX_MAX = 6;
 /** EIP-4844: first byte of a versioned hash made from a KZG commitment */
 export const BLOB_HASH_VERSION_KZG = 0x01;
 
-/** Gas given to each call the protocol itself makes (EIP-4788, 2935, 7002, 7251); outside the block's gas. */
+/** Gas given to each call the protocol itself makes (EIP-4788, 2935, 7002, 7251, 8282); outside the block's gas. */
 export const SYSTEM_CALL_GAS = 30_000_000n;
+/** EIP-8037 (Amsterdam): state gas given to it besides, for 16 new slots */
+export const SYSTEM_CALL_STATE_GAS = 16n * STATE_GAS.slot;
+/** EIP-7928 (Amsterdam): gas of the block's limit for each account and slot of its access list */
+export const BLOCK_ACCESS_LIST_ITEM_GAS = 2_000n;
 /** EIP-7934 (Osaka): bytes of a block's RLP */
 export const BLOCK_RLP_SIZE_MAX = 8_388_608;
 /** Least gas limit of a block (Yellow Paper 4.4.4) and how much of the parent's it may move by. */
@@ -107,10 +153,45 @@ export const WITHDRAWAL_REQUEST_ADDRESS = "0x00000961ef480eb55e80d19ad83579a64c0
 /** EIP-7251 (Prague) */
 export const CONSOLIDATION_REQUEST_ADDRESS = "0x0000bbddc7ce488642fb579f8b00f3a590007251" as Address;
 
-/** Contracts that each block from Prague on calls, and is invalid without. */
-export const REQUEST_CONTRACTS: readonly { readonly eip: string; readonly address: Address }[] = [
-  { eip: "EIP-7002", address: WITHDRAWAL_REQUEST_ADDRESS },
-  { eip: "EIP-7251", address: CONSOLIDATION_REQUEST_ADDRESS },
+/** EIP-8282 (Amsterdam) */
+export const BUILDER_DEPOSIT_REQUEST_ADDRESS = "0x0000bff46984e3725691fa540a8c7589300d8282" as Address;
+export const BUILDER_EXIT_REQUEST_ADDRESS = "0x000064d678505ad48f8ccb093bc65613800e8282" as Address;
+
+/** A contract that each block from `since` on calls, and is invalid without. */
+export type RequestContract = {
+  readonly eip: string;
+  readonly address: Address;
+  readonly since: Hardfork;
+  /** EIP-7685 */
+  readonly requestType: number;
+  /** As error messages name its queue. */
+  readonly queue: string;
+};
+
+/** In the order in which a block calls them. */
+export const REQUEST_CONTRACTS: readonly RequestContract[] = [
+  { eip: "EIP-7002", address: WITHDRAWAL_REQUEST_ADDRESS, since: "prague", requestType: 0x01, queue: "withdrawal" },
+  {
+    eip: "EIP-7251",
+    address: CONSOLIDATION_REQUEST_ADDRESS,
+    since: "prague",
+    requestType: 0x02,
+    queue: "consolidation",
+  },
+  {
+    eip: "EIP-8282",
+    address: BUILDER_DEPOSIT_REQUEST_ADDRESS,
+    since: "amsterdam",
+    requestType: 0x03,
+    queue: "builder deposit",
+  },
+  {
+    eip: "EIP-8282",
+    address: BUILDER_EXIT_REQUEST_ADDRESS,
+    since: "amsterdam",
+    requestType: 0x04,
+    queue: "builder exit",
+  },
 ];
 
 // Gas of the precompiled contracts (Yellow Paper, appendix E.1), as amended by the EIPs named.

@@ -45,10 +45,19 @@ const FORK_ORDER: readonly { readonly field: ForkField; readonly optional?: true
   { field: "osakaTime", optional: true },
   { field: "bpo1Time", optional: true },
   { field: "bpo2Time", optional: true },
-  { field: "bpo3Time", optional: true },
-  { field: "bpo4Time", optional: true },
-  { field: "bpo5Time", optional: true },
 ];
+
+/** What may follow the second blob parameter fork. The two have no order between them: a chain takes its third before Amsterdam or after it. */
+const LATE_FORKS: readonly (typeof FORK_ORDER)[] = [
+  [{ field: "amsterdamTime", optional: true }],
+  [
+    { field: "bpo3Time", optional: true },
+    { field: "bpo4Time", optional: true },
+    { field: "bpo5Time", optional: true },
+  ],
+];
+
+const FORK_FIELDS = [FORK_ORDER, ...LATE_FORKS].flat().map(({ field }) => field);
 
 /** Keys of `config` besides forks. */
 const OTHER_KEYS = [
@@ -70,7 +79,7 @@ const MISSPELT_EDITS = 2;
  * @throws InvalidGenesisError
  */
 function assertKnownForks(file: JsonObject): void {
-  const known = [...FORK_ORDER.map(({ field }) => field as string), ...OTHER_KEYS];
+  const known = [...FORK_FIELDS, ...OTHER_KEYS] as readonly string[];
   for (const [key, value] of Object.entries(file)) {
     if (value === null || known.includes(key)) continue;
     const field = fieldPath("config", key);
@@ -81,7 +90,7 @@ function assertKnownForks(file: JsonObject): void {
     if (/(time|block)$/i.test(key)) {
       throw new InvalidGenesisError(
         field,
-        `this version has no rules for such a fork (its last ones are osakaTime and bpo5Time)${guess || "; remove the key, or install a version that has them"}`,
+        `this version has no rules for such a fork (its last ones are amsterdamTime and bpo5Time)${guess || "; remove the key, or install a version that has them"}`,
       );
     }
     if (near !== undefined) throw new InvalidGenesisError(field, `unknown key${guess}`);
@@ -98,7 +107,7 @@ export function readChainConfig(json: unknown): ChainConfig {
   const chainId = readOptional(file, "config", "chainId", (value, field) => readInteger(value, field, 256));
   if (chainId === undefined) throw new InvalidGenesisError("config.chainId", "missing");
   const forks: { [Field in ForkField]?: number } = {};
-  for (const { field } of FORK_ORDER) {
+  for (const field of FORK_FIELDS) {
     const at = readOptional(file, "config", field, readSafeInteger);
     if (at !== undefined) forks[field] = at;
   }
@@ -158,8 +167,12 @@ function agreedAtGenesis(
  * @throws InvalidGenesisError
  */
 export function assertForkOrder(forks: Readonly<{ [Field in ForkField]?: number }>): void {
+  for (const late of LATE_FORKS) assertAscending(forks, [...FORK_ORDER, ...late]);
+}
+
+function assertAscending(forks: Readonly<{ [Field in ForkField]?: number }>, order: typeof FORK_ORDER): void {
   let last: { readonly field: ForkField; readonly at: number | undefined } | undefined;
-  for (const { field, optional } of FORK_ORDER) {
+  for (const { field, optional } of order) {
     const at = forks[field];
     if (last && at !== undefined) {
       if (last.at === undefined) {

@@ -7,6 +7,7 @@ import { hashFromBigint } from "../primitives/hash.ts";
 import { decodeBlockAt } from "../types/block-codec.ts";
 import { blobParamsAt } from "./blob-schedule.ts";
 import { genesisFromJson, parseGenesis } from "./genesis.ts";
+import type { InvalidGenesisError } from "./genesis-json.ts";
 import { hardforkAt } from "./hardforks.ts";
 
 const file = fixture("rpc-compat", "genesis.json");
@@ -153,8 +154,10 @@ for (const [field, change] of [
         { config: { chainId: 1, ...allBlocks(0), shanghaiTime: 0, cancunTime: 0, [`bpo${n}Time`]: 3 } },
       ] as const,
   ),
-  ["config.amsterdamTime", { config: { chainId: 1, amsterdamTime: 0 } }],
-  ["config.amsterdamTime", { config: { chainId: 1, amsterdamTime: "0x1" } }],
+  ["config.bogotaTime", { config: { chainId: 1, bogotaTime: 0 } }],
+  ["config.bogotaTime", { config: { chainId: 1, bogotaTime: "0x1" } }],
+  ["config.amsterdamtime", { config: { chainId: 1, amsterdamtime: 0 } }],
+  ["slotNumber", { slotNumber: "0x10000000000000000" }],
   ["config.pragueTme", { config: { chainId: 1, pragueTme: 0 } }],
   ["config.PragueTime", { config: { chainId: 1, PragueTime: 0 } }],
   ["config.londonblock", { config: { chainId: 1, londonblock: 0 } }],
@@ -238,7 +241,7 @@ test("genesisFromJson rejects a genesis that is not block 0, with geth's texts",
 
 test("genesisFromJson ignores keys that are no fork, and forks that never come", () => {
   const other = { chainId: 1, clique: { period: 5 }, eip150Hash: "0x0", terminalTotalDifficultyPassed: true };
-  genesisFromJson({ ...minimal, config: { ...other, amsterdamTime: null, verkleTime: null } });
+  genesisFromJson({ ...minimal, config: { ...other, bogotaTime: null, verkleTime: null } });
 });
 
 test("parseGenesis rejects text that is not JSON", () => {
@@ -264,6 +267,37 @@ test("blobParamsAt takes the newest active entry, with defaults for those left o
   });
   const max = (timestamp: number) => blobParamsAt(config, timestamp)?.max;
   assert.deepEqual([19, 20, 30, 40, 50].map(max), [undefined, 6, 4, 4, 15]);
+});
+
+test("genesisFromJson reads Amsterdam before the third blob parameter fork and after it, never before the second", () => {
+  const early = { shanghaiTime: 0, cancunTime: 0, pragueTime: 0, osakaTime: 0, bpo1Time: 10, bpo2Time: 20 };
+  const bpo = { target: 10, max: 15, baseFeeUpdateFraction: 100 };
+  const blobSchedule = { bpo1: bpo, bpo2: { ...bpo, max: 16 }, bpo3: { ...bpo, max: 17 } };
+  const read = (late: object) =>
+    genesisFromJson({ ...minimal, config: { chainId: 1, ...allBlocks(0), ...early, ...late, blobSchedule } }).config;
+  for (const late of [
+    { amsterdamTime: 30, bpo3Time: 40 },
+    { bpo3Time: 30, amsterdamTime: 40 },
+  ]) {
+    const config = read(late);
+    const hardfork = (timestamp: number) => hardforkAt(config, { number: 1, timestamp, difficulty: 0n });
+    assert.deepEqual([late.amsterdamTime - 1, late.amsterdamTime].map(hardfork), ["osaka", "amsterdam"]);
+    assert.deepEqual(
+      [29, late.bpo3Time - 1, late.bpo3Time].map((time) => blobParamsAt(config, time)?.max),
+      [16, 16, 17],
+    );
+  }
+  for (const [field, late] of [
+    ["config.amsterdamTime", { amsterdamTime: 19 }],
+    ["config.bpo3Time", { bpo3Time: 19 }],
+    ["config.bpo3Time", { amsterdamTime: 30, bpo3Time: 19 }],
+  ] as const) {
+    assert.throws(
+      () => read(late),
+      (error: InvalidGenesisError) => error.details["field"] === field,
+      field,
+    );
+  }
 });
 
 test("genesisFromJson reads the rules that nodes agree on, and no unknown ones", () => {

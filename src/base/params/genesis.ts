@@ -17,7 +17,7 @@ import {
   readSafeInteger,
   readText,
 } from "./genesis-json.ts";
-import { hardforkAt, isAtLeast } from "./hardforks.ts";
+import { hardforkAt, isAtLeast, timeFieldOf } from "./hardforks.ts";
 
 /** Block 0 and the rules of the chain on it, as a geth genesis file states them. */
 export type Genesis = {
@@ -36,20 +36,25 @@ export type Genesis = {
   readonly baseFeePerGas?: bigint;
   readonly blobGasUsed?: bigint;
   readonly excessBlobGas?: bigint;
+  /** Absent: 0 */
+  readonly slotNumber?: bigint;
 };
 
 /**
- * The contracts that Prague needs and block 0 lacks. A chain that gets there later may still deploy them.
- * @throws InvalidGenesisError where Prague is from block 0 on: no block follows it
+ * The contracts that scheduled forks need and block 0 lacks. A chain that gets there later may still deploy them.
+ * @throws InvalidGenesisError where the fork of one is from block 0 on: no block follows it
  */
-export function contractsBeforePrague({ config, alloc, timestamp }: Genesis): typeof REQUEST_CONTRACTS {
-  if (config.pragueTime === undefined) return [];
-  const missing = REQUEST_CONTRACTS.filter(({ address }) => !alloc.get(address)?.code?.length);
-  const [first] = missing;
-  if (first !== undefined && isAtLeast(hardforkAt(config, { number: 0, timestamp, difficulty: 0n }), "prague")) {
+export function contractsToDeploy({ config, alloc, timestamp }: Genesis): typeof REQUEST_CONTRACTS {
+  const missing = REQUEST_CONTRACTS.filter(
+    ({ address, since }) => config[timeFieldOf(since)!] !== undefined && !alloc.get(address)?.code?.length,
+  );
+  const hardfork = hardforkAt(config, { number: 0, timestamp, difficulty: 0n });
+  const first = missing.find(({ since }) => isAtLeast(hardfork, since));
+  if (first !== undefined) {
+    const field = `config.${timeFieldOf(first.since)}`;
     throw new InvalidGenesisError(
       fieldPath("alloc", checksumAddress(first.address)),
-      `no code (${first.eip}), without which no block is valid from Prague on, and config.pragueTime is not after block 0: add the contract, or set a later time`,
+      `no code (${first.eip}), without which no block is valid from this fork on, and ${field} is not after block 0: add the contract, or set a later time`,
     );
   }
   return missing;
@@ -86,6 +91,7 @@ export function genesisFromJson(json: unknown): Genesis {
   const baseFeePerGas = optionalInteger("baseFeePerGas", 256);
   const blobGasUsed = optionalInteger("blobGasUsed", 64);
   const excessBlobGas = optionalInteger("excessBlobGas", 64);
+  const slotNumber = optionalInteger("slotNumber", 64);
   const config = readChainConfig(required(file, "config"));
   const alloc = readAlloc(required(file, "alloc"));
   checkPermissionsContract(config, alloc);
@@ -104,6 +110,7 @@ export function genesisFromJson(json: unknown): Genesis {
     ...(baseFeePerGas !== undefined && { baseFeePerGas }),
     ...(blobGasUsed !== undefined && { blobGasUsed }),
     ...(excessBlobGas !== undefined && { excessBlobGas }),
+    ...(slotNumber !== undefined && { slotNumber }),
   };
 }
 

@@ -17,6 +17,7 @@ export const HARDFORKS = [
   "cancun",
   "prague",
   "osaka",
+  "amsterdam",
 ] as const;
 
 export type Hardfork = (typeof HARDFORKS)[number];
@@ -44,11 +45,17 @@ export type TimeForkField = Extract<keyof ChainConfig, `${string}Time`>;
 
 /** Newest first. */
 const TIME_FORKS = [
+  ["amsterdam", "amsterdamTime"],
   ["osaka", "osakaTime"],
   ["prague", "pragueTime"],
   ["cancun", "cancunTime"],
   ["shanghai", "shanghaiTime"],
 ] as const satisfies readonly (readonly [Hardfork, TimeForkField])[];
+
+/** The field of genesis files that begins `hardfork`; undefined for those that begin at a block. */
+export function timeFieldOf(hardfork: Hardfork): TimeForkField | undefined {
+  return TIME_FORKS.find(([name]) => name === hardfork)?.[1];
+}
 
 /** Newest first. Forks that only move the difficulty bomb change no rule we have. */
 const BLOCK_FORKS = [

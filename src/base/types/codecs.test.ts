@@ -8,7 +8,7 @@ import { bigintToBytes, concatBytes, EMPTY_BYTES } from "../primitives/bytes.ts"
 import { hashToBytes } from "../primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
 import { keccak256Hash } from "../primitives/keccak.ts";
-import { encodeRlp } from "../primitives/rlp.ts";
+import { decodeRlp, encodeRlp, type RlpItem } from "../primitives/rlp.ts";
 import { blockSize, decodeBlock, encodeBlock, readBlockHeader, readCanonicalTransactions } from "./block-codec.ts";
 import { addToBloom, BLOOM_LENGTH, bloomMayContain, logsBloom, mergeBloom, ReceiptBlooms } from "./bloom.ts";
 import { EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "./constants.ts";
@@ -30,6 +30,20 @@ test("encodeHeader refuses a header with a gap among its optional fields", () =>
       if (rest.withdrawalsRoot !== undefined) {
         assert.throws(() => encodeHeader(rest), { name: "InvariantError" });
       }
+    }),
+  );
+});
+
+test("encodeHeader and decodeHeader refuse an access list hash without a slot number", () => {
+  fc.assert(
+    fc.property(headers, (header) => {
+      if (header.slotNumber === undefined) return;
+      const { slotNumber: _, ...rest } = header;
+      assert.throws(() => encodeHeader(rest), { name: "InvariantError" });
+      const fields = decodeRlp(encodeHeader(header)) as readonly RlpItem[];
+      assert.throws(() => decodeHeader(encodeRlp(fields.slice(0, -1))), { code: "RLP_TOO_FEW_ELEMENTS" });
+      const { blockAccessListHash: __, ...slotOnly } = header;
+      assert.throws(() => encodeHeader(slotOnly), { name: "InvariantError" });
     }),
   );
 });

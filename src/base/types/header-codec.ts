@@ -18,9 +18,11 @@ const OPTIONAL_FIELDS = [
   "excessBlobGas",
   "parentBeaconBlockRoot",
   "requestsHash",
+  "blockAccessListHash",
+  "slotNumber",
 ] as const satisfies readonly (keyof Header)[];
 
-/** RLP of `header` (Yellow Paper 4.4; EIP-1559, 4895, 4844, 4788, 7685). */
+/** RLP of `header` (Yellow Paper 4.4; EIP-1559, 4895, 4844, 4788, 7685, 7928, 7843). */
 export function encodeHeader(header: Header): Uint8Array {
   return encodeRlp(headerItem(header));
 }
@@ -67,6 +69,11 @@ export function headerItem(header: Header): readonly RlpItem[] {
     invariant(missing === undefined, `a header with ${field} has ${missing} too`);
     items.push(typeof value === "bigint" ? bigintToBytes(value) : hashToBytes(value));
   }
+  const hasList = header.blockAccessListHash !== undefined;
+  invariant(
+    hasList === (header.slotNumber !== undefined),
+    "a header has an access list hash and a slot number, or neither",
+  );
   return items;
 }
 
@@ -94,5 +101,9 @@ export function readHeader(reader: StructReader): Header {
     ...(reader.hasMore() && { excessBlobGas: reader.uint("ExcessBlobGas", 64) }),
     ...(reader.hasMore() && { parentBeaconBlockRoot: reader.hash("ParentBeaconRoot") }),
     ...(reader.hasMore() && { requestsHash: reader.hash("RequestsHash") }),
+    ...(reader.hasMore() && {
+      blockAccessListHash: reader.hash("BlockAccessListHash"),
+      slotNumber: reader.uint("SlotNumber", 64),
+    }),
   };
 }

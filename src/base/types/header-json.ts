@@ -54,5 +54,7 @@ export function headerFromJson(
     ...optional("excessBlobGas", gas),
     ...optional("parentBeaconBlockRoot", hash),
     ...optional("requestsHash", hash),
+    ...optional("blockAccessListHash", hash),
+    ...optional("slotNumber", gas),
   };
 }

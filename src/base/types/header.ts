@@ -35,4 +35,8 @@ export type Header = {
   readonly parentBeaconBlockRoot?: Hash;
   /** EIP-7685 */
   readonly requestsHash?: Hash;
+  /** EIP-7928; present with the slot number only */
+  readonly blockAccessListHash?: Hash;
+  /** EIP-7843, 64 bits */
+  readonly slotNumber?: bigint;
 };

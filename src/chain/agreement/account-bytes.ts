@@ -1,7 +1,7 @@
 import type { Address } from "../../base/primitives/address.ts";
 import { bigintToFixedBytes, bytesToBigint, concatBytes } from "../../base/primitives/bytes.ts";
 import { type Hash, hashFromBigint } from "../../base/primitives/hash.ts";
-import type { State } from "../../evm/machine/state-port.ts";
+import type { AccountWriter } from "../../evm/machine/state-port.ts";
 import { EMPTY_ACCOUNT } from "../../evm/state/account.ts";
 import type { StateReader } from "../../evm/state/reader.ts";
 
@@ -23,7 +23,7 @@ export function readAccountBytes(state: Pick<StateReader, "storage">, address: A
 }
 
 /** Replaces them, outside of any transaction. @param bytes at least one */
-export function writeAccountBytes(state: State, address: Address, bytes: Uint8Array): void {
+export function writeAccountBytes(state: AccountWriter, address: Address, bytes: Uint8Array): void {
   const oldLength = Number(state.storage(address, slot(0)));
   if (oldLength === 0) {
     const account = state.account(address) ?? EMPTY_ACCOUNT;

@@ -3,7 +3,7 @@ import { type Address, addressFromBytes, addressToBytes } from "../../base/primi
 import { bigintToBytes, bytesToBigint } from "../../base/primitives/bytes.ts";
 import { type Hash, hashFromBytes, hashToBytes, ZERO_HASH } from "../../base/primitives/hash.ts";
 import { decodeRlp, encodeRlp, type RlpItem } from "../../base/primitives/rlp.ts";
-import type { State } from "../../evm/machine/state-port.ts";
+import type { AccountWriter } from "../../evm/machine/state-port.ts";
 import type { StateReader } from "../../evm/state/reader.ts";
 import { readAccountBytes, writeAccountBytes } from "./account-bytes.ts";
 
@@ -47,7 +47,7 @@ export function readAgreement(state: Pick<StateReader, "storage">): Agreement {
  *
  *     RLP([startingSetHash, [[name, value] …], [[signer, block, name, value] …]])
  */
-export function writeAgreement(agreement: Agreement, state: State): void {
+export function writeAgreement(agreement: Agreement, state: AccountWriter): void {
   writeAccountBytes(state, RULES_ADDRESS, encode(agreement));
 }
 

@@ -9,6 +9,7 @@ import type { Address } from "../../base/primitives/address.ts";
 import { EMPTY_BYTES } from "../../base/primitives/bytes.ts";
 import { type Hash, ZERO_HASH } from "../../base/primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../../base/primitives/hex.ts";
+import { keccak256Hash } from "../../base/primitives/keccak.ts";
 import { EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "../../base/types/constants.ts";
 import type { Header } from "../../base/types/header.ts";
 import type { Receipt } from "../../base/types/receipt.ts";
@@ -19,6 +20,7 @@ import { encodeBlockLogs } from "../logs/block-logs.ts";
 import { upgradeRecordV1 } from "../store/replace-log.ts";
 import { addressPartsOf } from "./block-addresses.ts";
 import {
+  decodeAccessListSection,
   decodeAddressParts,
   decodeBlockRecord,
   decodeChangedAddresses,
@@ -55,7 +57,7 @@ const bloom = fc.oneof(
   }),
 );
 
-const header: fc.Arbitrary<Header> = fc.record(
+const anyFields: fc.Arbitrary<Header> = fc.record(
   {
     parentHash: hash,
     sha3Uncles: fc.oneof(hash, fc.constant(EMPTY_UNCLES_HASH)),
@@ -78,6 +80,8 @@ const header: fc.Arbitrary<Header> = fc.record(
     excessBlobGas: gas,
     parentBeaconBlockRoot: fc.oneof(hash, fc.constant(ZERO_HASH)),
     requestsHash: hash,
+    blockAccessListHash: fc.oneof(hash, fc.constant(EMPTY_UNCLES_HASH)),
+    slotNumber: gas,
   },
   {
     requiredKeys: [
@@ -98,6 +102,11 @@ const header: fc.Arbitrary<Header> = fc.record(
       "nonce",
     ],
   },
+);
+
+/** The fields of Amsterdam come together. */
+const header = anyFields.map(({ blockAccessListHash, slotNumber, ...rest }) =>
+  blockAccessListHash === undefined || slotNumber === undefined ? rest : { ...rest, blockAccessListHash, slotNumber },
 );
 
 const receipt = fc
@@ -160,13 +169,15 @@ const record: fc.Arbitrary<BlockRecord> = fc
     fc.array(change, { maxLength: 5 }),
     fc.array(fc.tuple(hash, fc.uint8Array({ maxLength: 500 })), { maxLength: 2 }),
     fc.uint8Array({ maxLength: 40 }),
+    fc.option(fc.uint8Array({ minLength: 1, maxLength: 300 }), { nil: undefined }),
   )
-  .map(([block, withdrawals, senders, receipts, accounts, codes, consensusData]) => ({
+  .map(([block, withdrawals, senders, receipts, accounts, codes, consensusData, accessList]) => ({
     block: { ...block, ...(withdrawals && { withdrawals }) },
     senders: senders.slice(0, block.transactions.length),
     receipts: block.transactions.map(({ type }, i) => ({ ...receipts[i]!, type })),
     changes: { accounts, codes: new Map(codes) },
     consensusData,
+    ...(accessList && "slotNumber" in block.header && { accessList }),
   }));
 
 function headerSection(payload: Uint8Array): Uint8Array {
@@ -186,6 +197,36 @@ describe("block record", () => {
         assert.deepEqual(plain(decodeBlockRecord(payload)), plain(record));
       }),
       { numRuns: 300 },
+    );
+  });
+
+  test("has a version that older programs reject by name where its header has the fields of Amsterdam", () => {
+    fc.assert(
+      fc.property(record, (record) => {
+        const payload = encodeBlockRecord(record, NONE);
+        assert.equal(payload[1], record.block.header.slotNumber === undefined ? 1 : 2);
+      }),
+    );
+  });
+
+  test("gives its access list alone, and names a list that is not the header's", () => {
+    fc.assert(
+      fc.property(record, fc.nat(), ({ accessList, ...record }, at) => {
+        if (accessList === undefined) return;
+        const { block } = record;
+        const header = { ...block.header, blockAccessListHash: keccak256Hash(accessList) };
+        const sectionOf = (stored: object) => {
+          const payload = encodeBlockRecord({ ...record, block: { ...block, header }, ...stored }, NONE);
+          const { restOffset, changesOffset } = decodePrefix(payload);
+          return payload.subarray(restOffset, changesOffset);
+        };
+        assert.deepEqual(plain(decodeAccessListSection(sectionOf({ accessList }), header)), plain(accessList));
+        assert.equal(decodeAccessListSection(sectionOf({}), header), undefined);
+        const damaged = Uint8Array.from(accessList);
+        damaged[at % damaged.length]! ^= 1;
+        const section = sectionOf({ accessList: damaged });
+        assert.throws(() => decodeAccessListSection(section, header), { name: "MalformedBytesError" });
+      }),
     );
   });
 
@@ -285,14 +326,14 @@ describe("block record", () => {
     const payload = encodeBlockRecord(new RandomChain(1).next().record, NONE);
     for (const offset of [0, 1]) {
       const newer = Buffer.from(payload);
-      newer[offset]! += 1;
+      newer[offset]! += 2;
       assert.throws(() => decodeBlockRecord(newer), { code: "STORE_FORMAT_TOO_NEW" });
     }
   });
 
   test("of format 1 becomes the same record", () => {
     fc.assert(
-      fc.property(record, (record) => {
+      fc.property(record, ({ accessList: _, ...record }) => {
         const unchanged = new Set(record.changes.accounts.slice(0, 1).map((it) => it.address));
         const upgraded = upgradeRecordV1(encodeBlockRecordV1(record, unchanged));
         assert.deepEqual(upgraded, encodeBlockRecord(record, unchanged));

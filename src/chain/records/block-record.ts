@@ -1,5 +1,7 @@
 import type { Address } from "../../base/primitives/address.ts";
+import { EMPTY_BYTES } from "../../base/primitives/bytes.ts";
 import type { Hash } from "../../base/primitives/hash.ts";
+import { keccak256Hash } from "../../base/primitives/keccak.ts";
 import { allAtOnce } from "../../base/threads/in-slices.ts";
 import type { Block, Withdrawal } from "../../base/types/block.ts";
 import type { Header } from "../../base/types/header.ts";
@@ -26,7 +28,8 @@ import { readReceipt, readReceiptGas, writeReceipt } from "./receipt-record.ts";
  * One block in the block log. Parts with a checksum of their own are also read alone.
  *
  *     record    prefix ‖ header ‖ crc32 ‖ offset of each item, and of the end of the last ‖ item*
- *               ‖ uncles ‖ withdrawals ‖ length ‖ consensus data ‖ changes (changes-record.ts)
+ *               ‖ uncles ‖ withdrawals ‖ length ‖ consensus data ‖ list? ‖ changes (changes-record.ts)
+ *     list      length ‖ RLP of the block access list, empty where it is unknown; in version 2 only
  *     prefix    kind u8 ‖ version u8 ‖ 0 u16 ‖ crc32 of what follows ‖ number u64 ‖ block hash 32
  *               ‖ transactions ‖ offset of the offsets ‖ of the uncles ‖ of the changes     64 bytes
  *     item      crc32 of the rest ‖ sender 20 ‖ logs of the block before its own
@@ -38,6 +41,8 @@ import { readReceipt, readReceiptGas, writeReceipt } from "./receipt-record.ts";
  */
 export const PREFIX_LENGTH = 64;
 const VERSION = 1;
+/** The block has the header fields of Amsterdam and an access list: programs that do not know them reject the version by name. */
+const VERSION_AMSTERDAM = 2;
 
 const CHECKSUM_OFFSET = 4;
 const NUMBER_OFFSET = 8;
@@ -91,10 +96,10 @@ export function joinBlockRecord(
 
 /** All of a record up to the changes. */
 export function writeBlock(writer: ByteWriter, record: Omit<BlockRecord, "changes">): void {
-  const { block, senders, receipts, consensusData } = record;
+  const { block, senders, receipts, consensusData, accessList = EMPTY_BYTES } = record;
   const { header, transactions } = block;
   writer.byte(RECORD_KIND.block);
-  writer.byte(VERSION);
+  writer.byte(header.blockAccessListHash === undefined ? VERSION : VERSION_AMSTERDAM);
   writer.skip(COUNTS_OFFSET - 2);
   writer.patchU64(NUMBER_OFFSET, header.number);
   writer.patchHex(HASH_OFFSET, block.hash);
@@ -123,6 +128,7 @@ export function writeBlock(writer: ByteWriter, record: Omit<BlockRecord, "change
   for (const uncle of block.uncles) writeHeader(writer, uncle);
   writeWithdrawals(writer, block.withdrawals);
   writer.block(consensusData);
+  if (header.blockAccessListHash !== undefined) writer.block(accessList);
 
   for (const [index, value] of [transactions.length, offsetsOffset, restOffset, writer.length].entries()) {
     writer.patchU32(COUNTS_OFFSET + index * OFFSET_LENGTH, value);
@@ -186,6 +192,7 @@ export function* decodeInSteps(payload: Uint8Array): Generator<undefined, Omit<B
   const uncles = times(reader.varint(), () => readHeader(reader));
   const withdrawals = readWithdrawals(reader);
   const consensusData = reader.block();
+  const accessList = readAccessList(reader, header);
   const block: Block = {
     hash,
     header,
@@ -193,7 +200,7 @@ export function* decodeInSteps(payload: Uint8Array): Generator<undefined, Omit<B
     uncles,
     ...(withdrawals !== undefined && { withdrawals }),
   };
-  return { block, senders, receipts, consensusData };
+  return { block, senders, receipts, consensusData, ...(accessList && { accessList }) };
 }
 
 /**
@@ -216,6 +223,29 @@ export function decodeAddressParts(payload: Uint8Array): AddressParts {
     items: readItems(payload, prefix),
     changed: readChangedAddresses(new ByteReader(payload, changesOffset)),
   };
+}
+
+/**
+ * The block access list in a record, which the hash in the header verifies.
+ * @param section bytes of the record from the uncles to the changes
+ * @throws MalformedBytesError
+ */
+export function decodeAccessListSection(section: Uint8Array, header: Header): Uint8Array | undefined {
+  const reader = new ByteReader(section);
+  times(reader.varint(), () => readHeader(reader));
+  readWithdrawals(reader);
+  reader.block();
+  const list = readAccessList(reader, header);
+  if (list !== undefined && keccak256Hash(list) !== header.blockAccessListHash) {
+    throw new MalformedBytesError("access list of a block record is damaged");
+  }
+  return list;
+}
+
+function readAccessList(reader: ByteReader, header: Header): Uint8Array | undefined {
+  if (header.blockAccessListHash === undefined) return undefined;
+  const list = reader.block();
+  return list.length === 0 ? undefined : list;
 }
 
 /** What each transaction of a record paid for its gas, without decoding the rest. @throws MalformedBytesError */
@@ -248,7 +278,7 @@ function* readItems(payload: Uint8Array, prefix: RecordPrefix): Generator<Record
  */
 export function decodePrefix(bytes: Uint8Array): RecordPrefix {
   const reader = new ByteReader(bytes);
-  assertRecordKind(reader, RECORD_KIND.block, VERSION);
+  assertRecordKind(reader, RECORD_KIND.block, VERSION_AMSTERDAM, VERSION);
   reader.offset = CHECKSUM_OFFSET;
   if (reader.u32() !== reader.checksum(NUMBER_OFFSET, PREFIX_LENGTH)) {
     throw new MalformedBytesError("prefix of a block record is damaged");

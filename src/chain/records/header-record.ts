@@ -1,5 +1,6 @@
 import type { Address } from "../../base/primitives/address.ts";
 import { type Hash, ZERO_HASH } from "../../base/primitives/hash.ts";
+import { EMPTY_BLOCK_ACCESS_LIST_HASH } from "../../base/types/block-access-list.ts";
 import { BLOOM_LENGTH, EMPTY_BLOOM } from "../../base/types/bloom.ts";
 import { EMPTY_REQUESTS_HASH, EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "../../base/types/constants.ts";
 import type { Header } from "../../base/types/header.ts";
@@ -13,6 +14,8 @@ const BLOOM_WHOLE = 0xff;
 const ABSENT = 0;
 const USUAL = 1;
 const STORED = 2;
+/** Added to the form of the requests hash where the two fields of Amsterdam follow. */
+const WITH_AMSTERDAM = 4;
 
 /**
  * A header in the block log: its fields in wire order, in about 170 bytes for an empty block where
@@ -39,7 +42,14 @@ export function writeHeader(writer: ByteWriter, header: Header): void {
   writeOptionalBigint(writer, header.blobGasUsed);
   writeOptionalBigint(writer, header.excessBlobGas);
   writeHash(writer, header.parentBeaconBlockRoot, ZERO_HASH);
-  writeHash(writer, header.requestsHash, EMPTY_REQUESTS_HASH);
+  const { blockAccessListHash, slotNumber } = header;
+  if (blockAccessListHash === undefined || slotNumber === undefined) {
+    writeHash(writer, header.requestsHash, EMPTY_REQUESTS_HASH);
+    return;
+  }
+  writeHash(writer, header.requestsHash, EMPTY_REQUESTS_HASH, WITH_AMSTERDAM);
+  writeHash(writer, blockAccessListHash, EMPTY_BLOCK_ACCESS_LIST_HASH);
+  writer.bigint(slotNumber);
 }
 
 /** @throws MalformedBytesError */
@@ -64,7 +74,13 @@ export function readHeader(reader: ByteReader): Header {
   const blobGasUsed = readOptionalBigint(reader);
   const excessBlobGas = readOptionalBigint(reader);
   const parentBeaconBlockRoot = readOptionalHash(reader, ZERO_HASH);
-  const requestsHash = readOptionalHash(reader, EMPTY_REQUESTS_HASH);
+  const requestsForm = reader.byte();
+  const hasAmsterdam = requestsForm >= WITH_AMSTERDAM;
+  const requestsHash = hashOf(reader, hasAmsterdam ? requestsForm - WITH_AMSTERDAM : requestsForm, EMPTY_REQUESTS_HASH);
+  const amsterdam = hasAmsterdam && {
+    blockAccessListHash: readHash(reader, EMPTY_BLOCK_ACCESS_LIST_HASH),
+    slotNumber: reader.bigint(),
+  };
   return {
     parentHash,
     sha3Uncles,
@@ -87,6 +103,7 @@ export function readHeader(reader: ByteReader): Header {
     ...(excessBlobGas !== undefined && { excessBlobGas }),
     ...(parentBeaconBlockRoot !== undefined && { parentBeaconBlockRoot }),
     ...(requestsHash !== undefined && { requestsHash }),
+    ...amsterdam,
   };
 }
 
@@ -139,11 +156,11 @@ function setBits(bloom: Uint8Array): number[] {
   return bits;
 }
 
-function writeHash(writer: ByteWriter, hash: Hash | undefined, usual: Hash): void {
-  if (hash === undefined) writer.byte(ABSENT);
-  else if (hash === usual) writer.byte(USUAL);
+function writeHash(writer: ByteWriter, hash: Hash | undefined, usual: Hash, flags = 0): void {
+  if (hash === undefined) writer.byte(ABSENT | flags);
+  else if (hash === usual) writer.byte(USUAL | flags);
   else {
-    writer.byte(STORED);
+    writer.byte(STORED | flags);
     writer.hex(hash);
   }
 }
@@ -155,7 +172,10 @@ function readHash(reader: ByteReader, usual: Hash): Hash {
 }
 
 function readOptionalHash(reader: ByteReader, usual: Hash): Hash | undefined {
-  const form = reader.byte();
+  return hashOf(reader, reader.byte(), usual);
+}
+
+function hashOf(reader: ByteReader, form: number, usual: Hash): Hash | undefined {
   if (form === ABSENT) return undefined;
   if (form === USUAL) return usual;
   if (form === STORED) return reader.hex(32) as Hash;
@@ -184,15 +204,15 @@ export const RECORD_KIND = {
   stateEnd: 3,
 } as const;
 
-/** @throws UnknownFormatError unless the next two bytes are `kind` and a version up to `version` */
-export function assertRecordKind(reader: ByteReader, kind: number, version: number): void {
+/** @throws UnknownFormatError unless the next two bytes are `kind` and a version from `oldest` to `newest` */
+export function assertRecordKind(reader: ByteReader, kind: number, newest: number, oldest = newest): void {
   const foundKind = reader.byte();
   if (foundKind !== kind) {
     throw new UnknownFormatError({ what: "kind of a log record", found: foundKind, known: kind });
   }
   const foundVersion = reader.byte();
-  if (foundVersion !== version) {
+  if (foundVersion < oldest || foundVersion > newest) {
     const what = `log record of kind ${kind}`;
-    throw new UnknownFormatError({ what, found: foundVersion, known: version });
+    throw new UnknownFormatError({ what, found: foundVersion, known: newest });
   }
 }

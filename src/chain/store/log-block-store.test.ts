@@ -96,7 +96,7 @@ describe("LogBlockStore", () => {
     const written = disk.open();
     for (const { record, nodes } of blocks) written.append(record, nodes);
     const number = blocks.findLastIndex(({ record }) => record.block.transactions.length > 100);
-    const { changes: _changes, consensusData: _data, ...wanted } = blocks[number]!.record;
+    const { changes: _changes, consensusData: _data, accessList: _list, ...wanted } = blocks[number]!.record;
 
     const store = disk.open();
     const slices = new SharedSlices(new ManualTimers({ msPerLook: 1 }), { sliceMs: 0 });

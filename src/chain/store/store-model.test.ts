@@ -48,7 +48,8 @@ async function assertEqualToArchive(old: fc.Arbitrary<OldHome | undefined>): Pro
         const home = new DiskHome(retained && { ...retained, blocksMin: 1 }, { imports });
         try {
           let model = new ArchiveModel();
-          let chain = new RandomChain(seed);
+          // Format 1 is older than Amsterdam.
+          let chain = new RandomChain(seed, oldHome && { amsterdam: oldHome.blocks });
           let rollbacks = 0;
           if (oldHome !== undefined) {
             for (const block of home.migrate(chain, oldHome.blocks, oldHome.deaths)) model.add(block);

@@ -140,6 +140,10 @@ export abstract class StoreView implements ReadableBlockStore {
     return this.isStored(number) ? this.blocks.transactionCount(number) : undefined;
   }
 
+  accessList(number: number): Uint8Array | undefined {
+    return this.isStored(number) ? this.blocks.accessList(number) : undefined;
+  }
+
   gasPayments(number: number): readonly GasPayment[] | undefined {
     return this.isStored(number) ? this.blocks.gasPayments(number) : undefined;
   }

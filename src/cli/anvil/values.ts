@@ -47,7 +47,7 @@ export function oneOf(...values: readonly string[]): ReadValue {
 
 /** Names of forks that anvil takes for the same rules as one of ours. */
 const FORK_NAMES: Readonly<Record<string, string>> = { merge: "paris", latest: "bpo1" };
-const FORKS = ["paris", "shanghai", "cancun", "prague", "osaka", "bpo1", "bpo2"];
+const FORKS = ["paris", "shanghai", "cancun", "prague", "osaka", "bpo1", "bpo2", "amsterdam"];
 const FORKS_BEFORE_THE_MERGE = [
   ..."frontier homestead dao tangerine tangerinewhistle spuriousdragon byzantium constantinople petersburg istanbul muirglacier".split(
     " ",

@@ -1,9 +1,11 @@
 import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { contractsBeforePrague, type Genesis, parseGenesis } from "../../base/params/genesis.ts";
+import { contractsToDeploy, type Genesis, parseGenesis } from "../../base/params/genesis.ts";
+import { timeFieldOf } from "../../base/params/hardforks.ts";
 import { type Address, checksumAddress, parseAddress } from "../../base/primitives/address.ts";
 import { createEngineGenesis, createEngineKeys } from "../../consensus/cometbft/home/home.ts";
 import { editAppToml, renderAppToml } from "../../node/config/app-toml.ts";
+import { NEWEST_HARDFORK } from "../../node/config/dev-rules.ts";
 import { DEFAULT_CHAIN_ID, renderGenesis } from "../../node/config/genesis/genesis.ts";
 import { readGenesisText } from "../../node/config/genesis/genesis-file.ts";
 import { appTomlPath, cometbftPath, dataPath, genesisPath, keystorePath } from "../../node/config/home.ts";
@@ -42,13 +44,13 @@ export function init(options: InitOptions, context: CliContext): void {
   const network = options.join === undefined ? undefined : networkToJoin(options.join, options);
   const text = network?.genesis ?? genesisText(options, context);
   const genesis = parseGenesis(text);
-  const laterContracts = contractsBeforePrague(genesis);
+  const laterContracts = contractsToDeploy(genesis);
   makeHome(home, text);
   if (network !== undefined) joinNetwork(home, network);
   context.stdout.write(summaryOf(home, genesis));
-  for (const { eip, address } of laterContracts) {
+  for (const { eip, address, since } of laterContracts) {
     context.stderr.write(
-      `warning: alloc has no code at ${checksumAddress(address)} (${eip}): deploy it before config.pragueTime, or the chain stops there\n`,
+      `warning: alloc has no code at ${checksumAddress(address)} (${eip}): deploy it before config.${timeFieldOf(since)}, or the chain stops there\n`,
     );
   }
 }
@@ -114,6 +116,8 @@ export function genesisText(options: GenesisOptions & Pick<InitOptions, "genesis
     jail,
     timestamp: Math.floor(now() / 1000),
     alloc: new Map((fund ?? []).map((text) => [parseAccount("--fund", text), FUNDED_BALANCE])),
+    // Validators may vote for any fork that this version knows, and none begins without its contracts.
+    contractsUpTo: NEWEST_HARDFORK,
     permissionsOwner:
       accountPermissions === undefined ? undefined : parseAccount("--account-permissions", accountPermissions),
   });

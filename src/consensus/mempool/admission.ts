@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../../base/error-codes.ts";
 import { NodeError } from "../../base/errors.ts";
-import { initCodeSizeMaxOf, txGasLimitMaxOf } from "../../base/params/execution-limits.ts";
+import { executionGasMaxOf, initCodeSizeMaxOf, txGasLimitMaxOf } from "../../base/params/execution-limits.ts";
 import { type Hardfork, isAtLeast } from "../../base/params/hardforks.ts";
 import type { Address } from "../../base/primitives/address.ts";
 import { maxFeePerGasOf, maxPriorityFeeOf } from "../../base/types/transaction/fees.ts";
@@ -65,7 +65,7 @@ export function checkTransaction({ tx, sender }: Submission, rules: PoolRules, l
   const { hardfork } = rules;
   checkSize(limits.size, limits.sizeMax);
   checkFork(tx, hardfork);
-  const initCodeSizeMax = initCodeSizeMaxOf(rules);
+  const initCodeSizeMax = initCodeSizeMaxOf(hardfork, rules);
   if (tx.to === null && isAtLeast(hardfork, "shanghai") && tx.data.length > initCodeSizeMax) {
     throw reject(
       "TX_INITCODE_SIZE_EXCEEDED",
@@ -82,7 +82,7 @@ export function checkTransaction({ tx, sender }: Submission, rules: PoolRules, l
   const missing = missingPermission(tx, from, rules.state, rules);
   if (missing !== undefined) throw reject(missing.code, missing.text);
   if (tx.nonce === UINT64_MAX) throw reject("TX_NONCE_IS_MAX", "nonce has max value");
-  checkGas(tx, hardfork);
+  checkGas(tx, from, rules);
   if (tip < limits.minimumTip) {
     throw reject(
       "POOL_GAS_PRICE_BELOW_MINIMUM",
@@ -130,8 +130,8 @@ function checkPermissions(tx: Transaction, sender: Address, permissions: Account
   }
 }
 
-function checkGas(tx: Transaction, hardfork: Hardfork): void {
-  const { intrinsic, floor } = intrinsicGas(tx, hardfork);
+function checkGas(tx: Transaction, from: Address, rules: PoolRules): void {
+  const { intrinsic, floor } = intrinsicGas(tx, from, rules.hardfork);
   if (tx.gasLimit < intrinsic) {
     throw reject("TX_INTRINSIC_GAS_TOO_LOW", `intrinsic gas too low: gas ${tx.gasLimit}, minimum needed ${intrinsic}`);
   }
@@ -139,6 +139,13 @@ function checkGas(tx: Transaction, hardfork: Hardfork): void {
     throw reject(
       "TX_INTRINSIC_GAS_BELOW_FLOOR_GAS_COST",
       `insufficient gas for floor data gas cost: gas ${tx.gasLimit}, minimum needed ${floor}`,
+    );
+  }
+  const executionMax = executionGasMaxOf(rules.hardfork, rules);
+  if (executionMax !== undefined && (intrinsic > executionMax || floor > executionMax)) {
+    throw reject(
+      "TX_INTRINSIC_GAS_BELOW_FLOOR_GAS_COST",
+      `insufficient gas for floor data gas cost: intrinsic cost ${intrinsic}, floor: ${floor}`,
     );
   }
 }

@@ -2,6 +2,7 @@ import { NodeError } from "../../base/errors.ts";
 import type { ChainConfig } from "../../base/params/chain-config.ts";
 import { EMPTY_BYTES, equalBytes } from "../../base/primitives/bytes.ts";
 import type { Hash } from "../../base/primitives/hash.ts";
+import { keccak256Hash } from "../../base/primitives/keccak.ts";
 import { EMPTY_TRIE_ROOT } from "../../base/types/constants.ts";
 import { headerHash } from "../../base/types/header-codec.ts";
 import type { BlockRecord } from "../../chain/block-store.ts";
@@ -125,7 +126,7 @@ export class ReceivedSnapshot {
 
   #decodeBlock(content: Uint8Array): Omit<BlockRecord, "changes"> {
     const { snapshot, appHash, config } = this.#options;
-    const { block, receipts, consensusData } = decodeBlockRecord(content);
+    const { block, receipts, consensusData, accessList } = decodeBlockRecord(content);
     // First: what is computed of a header that anybody made up can take for ever, like the blob base fee of a huge excess.
     if (headerHash(block.header) !== appHash || block.header.number !== snapshot.height) {
       throw new InvalidSnapshotError("the block is another one than CometBFT verified");
@@ -135,11 +136,18 @@ export class ReceivedSnapshot {
     if (data === undefined || !equalBytes(encodeConsensusData(data), consensusData)) {
       throw new InvalidSnapshotError("the consensus data of the block is not in its form");
     }
-    const record = { ...verified, consensusData };
+    if (block.header.blockAccessListHash !== (accessList && keccak256Hash(accessList))) {
+      throw new InvalidSnapshotError("the access list is not that of the block");
+    }
+    const record = { ...verified, consensusData, accessList };
     const written = encodeBlockRecord({ ...record, changes: NO_CHANGES }, new Set());
     if (!equalBytes(written, content)) throw new InvalidSnapshotError("the block is not in its form");
     // A copy: views would hold the whole chunk.
-    return { ...record, consensusData: Uint8Array.from(consensusData) };
+    return {
+      ...record,
+      consensusData: Uint8Array.from(consensusData),
+      ...(accessList && { accessList: Uint8Array.from(accessList) }),
+    };
   }
 
   #addPart(content: Uint8Array): void {

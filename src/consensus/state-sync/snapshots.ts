@@ -50,7 +50,8 @@ export function createSnapshots(
     const executed = chain.block(height)!;
     const record = { ...executed, changes: { accounts: [], codes: new Map() } };
     const consensusData = chain.consensusDataOf(height);
-    yield packChunk(encodeBlockRecord({ ...record, consensusData }, new Set()));
+    const accessList = chain.accessList(height);
+    yield packChunk(encodeBlockRecord({ ...record, consensusData, accessList }, new Set()));
     const known = Array.from(addresses()).sort();
     for await (const part of statePartsOf(chain.stateAt(height), known, chunkBytes)) {
       if (isClosed) throw new SnapshotStoppedError();

@@ -4,7 +4,7 @@ import { bigintToBytes, bytesToBigint } from "../../base/primitives/bytes.ts";
 import { type Hash, hashFromBytes, hashToBytes } from "../../base/primitives/hash.ts";
 import { decodeRlp, encodeRlp, type RlpItem } from "../../base/primitives/rlp.ts";
 import { readAccountBytes, writeAccountBytes } from "../../chain/agreement/account-bytes.ts";
-import type { State } from "../../evm/machine/state-port.ts";
+import type { AccountWriter } from "../../evm/machine/state-port.ts";
 import type { StateReader } from "../../evm/state/reader.ts";
 import { atBlock, type CastVote, type Jailed, type Snapshot } from "./snapshot.ts";
 import { type StartingSet, signersItem, signersOfItem, startingSetHash, startSnapshot } from "./starting-set.ts";
@@ -32,7 +32,7 @@ export function readSnapshot(state: Pick<StateReader, "storage">): StoredSnapsho
  *
  * The last list has the jailed validators and is left out where there are none.
  */
-export function writeSnapshot(snapshot: StoredSnapshot, state: State): void {
+export function writeSnapshot(snapshot: StoredSnapshot, state: AccountWriter): void {
   writeAccountBytes(state, CLIQUE_ADDRESS, encode(snapshot));
 }
 

@@ -13,7 +13,15 @@ export type BlockHashes = (number: number) => Hash | undefined;
 /** The header's fields that an execution sees. */
 export type ContextHeader = Pick<
   Header,
-  "number" | "timestamp" | "coinbase" | "gasLimit" | "difficulty" | "mixHash" | "baseFeePerGas" | "excessBlobGas"
+  | "number"
+  | "timestamp"
+  | "coinbase"
+  | "gasLimit"
+  | "difficulty"
+  | "mixHash"
+  | "baseFeePerGas"
+  | "excessBlobGas"
+  | "slotNumber"
 >;
 
 /** The header's fields that are known before the first transaction. */
@@ -40,21 +48,43 @@ export function blockContextOf(header: ContextHeader, config: ChainConfig, block
       header.excessBlobGas === undefined || blobParams === undefined
         ? 0n
         : blobBaseFee(header.excessBlobGas, blobParams),
+    ...(header.slotNumber !== undefined && { slotNumber: header.slotNumber }),
     blockHash,
   };
 }
 
 /** Gas and blob gas left in a block. */
 export type GasPool = {
+  /** Execution gas; all gas before Amsterdam */
   gas: bigint;
+  /** EIP-8037: gas of what the state grows by, whose limit is that of the block as well; untouched before Amsterdam */
+  stateGas: bigint;
   blobGas: bigint;
+  /** What the transactions so far paid for together; from Amsterdam on other than what the block used. */
+  paidGas: bigint;
 };
 
-/** @throws InvalidTransactionError when the block has less left. */
-export function assertGasLeft(pool: GasPool, gas: bigint, blobGas: bigint): void {
-  if (pool.gas < gas) {
+/** The pool of a block of which nothing is used. */
+export function fullGasPool(gasLimit: bigint, blobGas: bigint): GasPool {
+  return { gas: gasLimit, stateGas: gasLimit, blobGas, paidGas: 0n };
+}
+
+/**
+ * @param executionMax of `gas` that execution may use; the rest is for growth of the state
+ * @throws InvalidTransactionError when the block has less left.
+ */
+export function assertGasLeft(
+  pool: GasPool,
+  {
+    gas,
+    executionMax = gas,
+    blobGas,
+  }: { readonly gas: bigint; readonly executionMax?: bigint | undefined; readonly blobGas: bigint },
+): void {
+  const execution = gas < executionMax ? gas : executionMax;
+  if (pool.gas < execution || pool.stateGas < gas) {
     throw new InvalidTransactionError("TX_GAS_ALLOWANCE_EXCEEDED", "gas limit reached", {
-      gasLeft: pool.gas,
+      gasLeft: pool.gas < pool.stateGas ? pool.gas : pool.stateGas,
       gasLimit: gas,
     });
   }

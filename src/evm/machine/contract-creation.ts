@@ -1,16 +1,16 @@
 import { codeSizeMaxOf } from "../../base/params/execution-limits.ts";
-import { CODE_DEPOSIT_BYTE_GAS } from "../../base/params/gas.ts";
+import { CODE_DEPOSIT_BYTE_GAS, KECCAK_WORD_GAS, STATE_GAS } from "../../base/params/gas.ts";
 import { type Address, addressFromBytes, addressToBytes } from "../../base/primitives/address.ts";
 import { bigintToBytes, concatBytes } from "../../base/primitives/bytes.ts";
 import { type Hash, hashToBytes } from "../../base/primitives/hash.ts";
 import { keccak256, keccak256Hash } from "../../base/primitives/keccak.ts";
 import { encodeRlp } from "../../base/primitives/rlp.ts";
 import { endWithoutFrame, popFrame, pushFrame, useOwnCode } from "./frames.ts";
-import type { Halt } from "./halts.ts";
+import { frameOutcome, type Halt } from "./halts.ts";
 import { traceEnter } from "./hooks/trace-frames.ts";
-import { DEPTH_MAX, flag, frame, globals, record, request } from "./memory/layout.ts";
+import { DEPTH_MAX, flag, frame, globals, record, request, WORD } from "./memory/layout.ts";
 import { CREATE2 } from "./opcodes.ts";
-import { accountOf, type FrameResult, halted, type Session } from "./session.ts";
+import { accountOf, type FrameResult, halted, logTransfer, type Session } from "./session.ts";
 
 /** Address of the contract that `creator` makes at `nonce` (Yellow Paper 7, equation 88). */
 export function createAddress(creator: Address, nonce: bigint): Address {
@@ -26,8 +26,11 @@ export function create2Address(creator: Address, salt: Hash, initCode: Uint8Arra
 
 const NONCE_MAX = (1n << 64n) - 1n;
 
-/** CREATE and CREATE2: finds the new address, raises the creator's nonce, and begins the creation. */
-export function create(session: Session): void {
+/**
+ * CREATE and CREATE2: finds the new address, raises the creator's nonce, and begins the creation.
+ * @returns why the creator halts, where it does
+ */
+export function create(session: Session): Halt | undefined {
   const { memory, journal, records, rules } = session;
   const creator = memory.get32(frame.account);
   const nonce = memory.get64(creator + record.nonce);
@@ -38,12 +41,18 @@ export function create(session: Session): void {
   memory.set32(request.output, 0);
   memory.set32(request.outputSize, 0);
   memory.set32(request.target, accountOf(session, address));
-  if (session.tracer) traceEnter(session);
-
   const rejection = creationHalt(session, creator, nonce);
+  if (rules.eip8037) {
+    if (rejection) {
+      refuseCreation(session);
+      return undefined;
+    }
+    if (!payForAccount(session, memory.get32(request.target))) return { kind: "outOfGas" };
+  }
+  if (session.tracer) traceEnter(session);
   if (rejection) {
     endWithoutFrame(session, halted(rejection), "all");
-    return;
+    return undefined;
   }
   journal.save(creator + record.meta);
   memory.set64(creator + record.nonce, nonce + 1n);
@@ -51,6 +60,24 @@ export function create(session: Session): void {
   // The address stays warm when the creation fails (EIP-2929).
   if (rules.eip2929) journal.mark(memory.get32(request.target), flag.warm);
   beginCreation(session);
+  return undefined;
+}
+
+/** From Amsterdam on a creation that cannot begin costs nothing and looks at no account, and tracers do not see it. */
+function refuseCreation({ memory, journal }: Session): void {
+  memory.set64(globals.gasBack, 0n);
+  memory.set32(request.accountPaid, 0);
+  journal.endRequest(frameOutcome.halt, 0, 0);
+}
+
+/** EIP-8037: the creator pays for the new account, before its gas is divided. False where it cannot. */
+function payForAccount({ memory, journal }: Session, created: number): boolean {
+  journal.reach(created);
+  const isNew = journal.isEmpty(created);
+  if (isNew && !journal.chargeFrame(0, Number(STATE_GAS.account))) return false;
+  memory.set32(request.accountPaid, isNew);
+  journal.forwardGas();
+  return true;
 }
 
 /** The creation of a transaction: its address is known and the sender's nonce raised. */
@@ -94,6 +121,7 @@ function beginCreation(session: Session): void {
   }
   const code = initCode(session);
   pushFrame(session, snapshot);
+  if (rules.eip7708 && creator !== created) logTransfer(session, creator, created, session.depth);
   memory.set32(frame.inputSize, 0);
   memory.set32(frame.account, created);
   memory.copyWord(frame.caller, creator + record.key);
@@ -101,12 +129,12 @@ function beginCreation(session: Session): void {
   useOwnCode(session, code);
 }
 
-/** EIP-684 and EIP-7610: there is a nonce, code or storage. */
-function isTaken({ memory, records, state }: Session, created: number): boolean {
+/** EIP-684: there is a nonce or code; until Amsterdam storage as well (EIP-7610). */
+function isTaken({ memory, records, rules, state }: Session, created: number): boolean {
   return (
     memory.get64(created + record.nonce) !== 0n ||
     memory.get32(created + record.codeSize) !== 0 ||
-    state.hasStorage(records.addressOf(created))
+    (!rules.eip8037 && state.hasStorage(records.addressOf(created)))
   );
 }
 
@@ -123,10 +151,8 @@ export function endCreation(session: Session, frameResult: FrameResult): void {
   }
   const { memory } = session;
   const code = memory.bytes.slice(frameResult.output, frameResult.output + frameResult.outputSize);
-  const halt = haltOfDeposit(session, code);
+  const halt = chargeDeposit(session, code);
   if (halt === undefined) {
-    const cost = CODE_DEPOSIT_BYTE_GAS * BigInt(code.length);
-    memory.set64(frame.gas, memory.get64(frame.gas) - cost);
     if (code.length > 0) deposit(session, memory.get32(frame.account), code);
     popFrame(session, frameResult, true);
   } else if (halt.kind === "codeStoreOutOfGas" && !session.rules.homestead) {
@@ -138,15 +164,24 @@ export function endCreation(session: Session, frameResult: FrameResult): void {
   }
 }
 
-/** Why `code` cannot be deployed: EIP-3541, then its gas, then its size (EIP-170). */
-function haltOfDeposit({ memory, rules, block }: Session, code: Uint8Array): Halt | undefined {
+/** Takes the gas of `code`, or tells why it cannot be deployed: EIP-3541, then its gas, then its size (EIP-170); from Amsterdam its size first. */
+function chargeDeposit({ memory, journal, rules, block }: Session, code: Uint8Array): Halt | undefined {
   if (rules.eip3541 && code[0] === 0xef) return { kind: "invalidCode" };
-  if (CODE_DEPOSIT_BYTE_GAS * BigInt(code.length) > memory.get64(frame.gas)) {
-    return { kind: "codeStoreOutOfGas" };
-  }
-  const limit = codeSizeMaxOf(block);
+  const limit = codeSizeMaxOf(rules.hardfork, block);
   const isTooLong = rules.eip158 && code.length > limit;
-  return isTooLong ? { kind: "codeSizeExceeded", size: code.length, limit } : undefined;
+  const tooLong = { kind: "codeSizeExceeded", size: code.length, limit } as const;
+  if (rules.eip8037) {
+    if (isTooLong) return tooLong;
+    const execution = Number(KECCAK_WORD_GAS) * Math.ceil(code.length / WORD);
+    const isPaid = journal.chargeFrame(execution, Number(STATE_GAS.codeByte) * code.length);
+    return isPaid ? undefined : { kind: "codeStoreOutOfGas" };
+  }
+  const gas = memory.get64(frame.gas);
+  const cost = CODE_DEPOSIT_BYTE_GAS * BigInt(code.length);
+  if (cost > gas) return { kind: "codeStoreOutOfGas" };
+  if (isTooLong) return tooLong;
+  memory.set64(frame.gas, gas - cost);
+  return undefined;
 }
 
 function deposit({ memory, journal, codes }: Session, account: number, bytes: Uint8Array): void {

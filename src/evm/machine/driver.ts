@@ -7,6 +7,7 @@ import { endWithoutFrame, popFrame } from "./frames.ts";
 import type { Build } from "./gen/loop.ts";
 import { exit, type Halt, haltOf } from "./halts.ts";
 import { costOfHaltedStep, notifyStep } from "./hooks/step.ts";
+import { traceEnter } from "./hooks/trace-frames.ts";
 import { createHost, delegateOf, selfDestruct } from "./host.ts";
 import { CodeCache } from "./memory/code-cache.ts";
 import {
@@ -146,6 +147,7 @@ export class Driver {
       block,
       precompiles,
       tracer: options.tracer,
+      onAccess: options.onAccess,
       isOutOfTime: deadlineMs === undefined ? undefined : () => this.#now() > deadlineMs,
       logs: new Logs(memory, options.tracer?.onLog !== undefined),
       depth: -1,
@@ -168,7 +170,8 @@ export class Driver {
     memory.set64(globals.slice, deadlineMs === undefined ? GAS_MAX : SLICE_GAS);
     const end = options.memoryBytesMax === undefined ? LINEAR_MEMORY_END : MEMORY + options.memoryBytesMax;
     memory.set32(globals.memoryLimit, Math.min(end, LINEAR_MEMORY_END));
-    memory.set32(globals.initCodeSizeMax, initCodeSizeMaxOf(block));
+    memory.set32(globals.initCodeSizeMax, initCodeSizeMaxOf(this.hardfork, block));
+    memory.set64(globals.reservoir, message.reservoir ?? 0n);
     this.#setEnvironment(message, block);
   }
 
@@ -195,6 +198,7 @@ export class Driver {
     memory.setWord(environment.chainId, block.chainId);
     memory.setWord(environment.baseFee, block.baseFeePerGas);
     memory.setWord(environment.blobBaseFee, block.blobBaseFee);
+    memory.setWord(environment.slotNumber, block.slotNumber ?? 0n);
   }
 
   /** Puts the message as if a frame with nothing in it asked for it. */
@@ -218,6 +222,14 @@ export class Driver {
     memory.set32(request.inputSize, data.length);
     memory.set32(request.output, 0);
     memory.set32(request.outputSize, 0);
+    memory.set32(request.accountPaid, 0);
+    if (message.isUnpaid) {
+      memory.set32(request.opcode, message.to === null ? CREATE : CALL);
+      memory.set32(request.target, accountOf(session, message.to ?? message.createAddress!));
+      if (session.tracer) traceEnter(session);
+      endWithoutFrame(session, halted({ kind: "outOfGas" }), "none");
+      return;
+    }
     if (message.to === null) {
       memory.set32(request.opcode, CREATE);
       memory.set32(request.target, accountOf(session, message.createAddress!));
@@ -249,9 +261,11 @@ export class Driver {
         case exit.call:
           enterCall(session);
           break;
-        case exit.create:
-          create(session);
+        case exit.create: {
+          const halt = create(session);
+          if (halt) end(session, halted(halt));
           break;
+        }
         case exit.selfDestruct:
           selfDestruct(session);
           end(session, EMPTY_SUCCESS);
@@ -323,6 +337,10 @@ export class Driver {
       halt,
       returnData: memory.copy(output, outputSize),
       gasLeft: outcome === "halt" ? 0n : memory.get64(globals.gasBack) + gasBeyond,
+      ...(session.rules.eip8037 && {
+        reservoirLeft: memory.get64(globals.reservoir),
+        spilled: memory.get64(globals.spilledBack),
+      }),
       gasRefund: succeeded ? BigInt.asIntN(64, memory.get64(globals.refund)) : 0n,
       logs: succeeded && withLogs ? session.logs.take() : [],
       selfDestructs: succeeded ? session.records.selfDestructs() : [],

@@ -403,15 +403,12 @@ test("onExit reports the end of every frame and call that memory ran out for", (
 
 test("onAccess reports accounts and slots, warm ones too", () => {
   const reported: string[] = [];
-  const tracer: Tracer = {
-    onAccess: (address, slot) => reported.push(`${address} ${slot && BigInt(slot)}`),
-  };
   run({
     code: `600754 5073${other.slice(2)}31`,
     message: { warmAddresses: [other], warmSlots: [[contract, hashFromBigint(7n)]] },
-    options: { tracer },
+    options: { onAccess: (address, slot) => reported.push(`${address} ${slot && BigInt(slot)}`) },
   });
-  assert.deepEqual(reported, [`${contract} 7`, `${other} null`]);
+  assert.deepEqual(reported, [`${contract} 7`, `${other} undefined`]);
 });
 
 for (const count of [1, 6, 7, 40]) {

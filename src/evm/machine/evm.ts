@@ -32,6 +32,10 @@ export type Message = {
   readonly data: Uint8Array;
   /** Gas for execution, intrinsic gas already taken off. */
   readonly gas: bigint;
+  /** EIP-8037: gas besides that pays for growth of the state alone; 0n unless given. */
+  readonly reservoir?: bigint | undefined;
+  /** What precedes the first frame could not be paid (EIP-2780): it halts before it begins, and tracers see it do so. */
+  readonly isUnpaid?: boolean;
   /** GASPRICE: the effective price in wei */
   readonly gasPrice: bigint;
   /** EIP-4844 */
@@ -61,6 +65,8 @@ export type BlockContext = ExecutionLimits & {
   readonly baseFeePerGas: bigint;
   /** BLOBBASEFEE in wei */
   readonly blobBaseFee: bigint;
+  /** SLOTNUM, from Amsterdam */
+  readonly slotNumber?: bigint;
   /** Hash of one of the 256 blocks before this one; the engine checks the range. */
   blockHash(number: number): Hash | undefined;
 };
@@ -75,6 +81,11 @@ export type ExecuteOptions = {
   readonly memoryBytesMax?: number | undefined;
   /** Runs all code in the interpreter, and does not count it as hot. */
   readonly isInterpreted?: boolean;
+  /**
+   * Called for each account and slot that the execution looks at, also where it is undone afterwards; some are repeated (EIP-7928). Not
+   * for what the caller looks at itself: sender, recipient and coinbase of a transaction.
+   */
+  readonly onAccess?: ((address: Address, slot: Hash | undefined) => void) | undefined;
   /** The result has no logs: for a caller that does not read them. A tracer sees them all the same. */
   readonly withoutLogs?: boolean;
 };
@@ -87,6 +98,10 @@ export type ExecutionResult = {
   readonly returnData: Uint8Array;
   /** Gas left of `message.gas`; 0 for a halt. */
   readonly gasLeft: bigint;
+  /** Left of `message.reservoir`; all of it unless success. Present from Amsterdam, as the next. */
+  readonly reservoirLeft?: bigint;
+  /** Units of `message.gas` that paid for growth of the state, and that are not in `gasLeft` (EIP-8037). */
+  readonly spilled?: bigint;
   /** The refund counter, not yet capped; 0 unless success. Never negative. */
   readonly gasRefund: bigint;
   readonly logs: readonly Log[];

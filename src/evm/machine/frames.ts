@@ -72,7 +72,8 @@ export function popFrame(
 ): void {
   const { memory } = session;
   if (!keepsChanges) revertFrame(session);
-  if (frameResult.outcome === "halt") memory.set64(globals.gasBack, 0n);
+  if (session.rules.eip8037) session.journal.leaveFrame(frameOutcome[frameResult.outcome]);
+  else if (frameResult.outcome === "halt") memory.set64(globals.gasBack, 0n);
   else memory.copy64(globals.gasBack, frame.gas);
   if (session.tracer) traceExit(session, shown, session.depth);
   session.depth--;
@@ -92,6 +93,7 @@ export function endWithoutFrame(session: Session, frameResult: FrameResult, gasB
   else memory.set64(globals.gasBack, gasBack === "none" ? 0n : gasBack);
   if (session.tracer) traceExit(session, frameResult, session.depth + 1);
   if (session.depth < 0) {
+    memory.set64(globals.spilledBack, 0n);
     session.frameResult = frameResult;
     return;
   }

@@ -19,7 +19,8 @@ export type Halt =
   | { readonly kind: "nonceOverflow" }
   | { readonly kind: "stackUnderflow"; readonly have: number; readonly need: number }
   | { readonly kind: "stackOverflow"; readonly have: number; readonly limit: number }
-  | { readonly kind: "invalidOpcode"; readonly opcode: number }
+  /** `operand` is the byte after an opcode that it cannot be used with (EIP-8024). */
+  | { readonly kind: "invalidOpcode"; readonly opcode: number; readonly operand?: number }
   | { readonly kind: "precompile"; readonly reason: string }
   | { readonly kind: "timeout" }
   | { readonly kind: "memoryLimit" };
@@ -66,6 +67,11 @@ export const haltCode = {
 
 const OUT_OF_GAS: Halt = { kind: "outOfGas" };
 
+/** The detail of `invalidOpcode` where it is the byte after the opcode that has no meaning. */
+export function unusableOperand(opcode: number, operand: number): number {
+  return 0x10000 | (operand << 8) | opcode;
+}
+
 /** The halt of `code`; `detail` is the opcode, the size, or (stack) words had and opcode bounds. */
 export function haltOf(code: number, detail: number, initCodeSizeMax: number): Halt {
   switch (code) {
@@ -97,7 +103,9 @@ export function haltOf(code: number, detail: number, initCodeSizeMax: number): H
     case haltCode.stackOverflow:
       return { kind: "stackOverflow", have: detail >>> 16, limit: detail & 0xffff };
     case haltCode.invalidOpcode:
-      return { kind: "invalidOpcode", opcode: detail };
+      return detail > 0xff
+        ? { kind: "invalidOpcode", opcode: detail & 0xff, operand: (detail >>> 8) & 0xff }
+        : { kind: "invalidOpcode", opcode: detail };
     case haltCode.timeout:
       return { kind: "timeout" };
     default:
@@ -141,7 +149,9 @@ export function haltText(halt: Halt): string {
     case "stackOverflow":
       return `stack limit reached ${halt.have} (${halt.limit})`;
     case "invalidOpcode":
-      return `invalid opcode: ${opcodeName(halt.opcode)}`;
+      return halt.operand === undefined
+        ? `invalid opcode: ${opcodeName(halt.opcode)}`
+        : `invalid opcode: ${opcodeName(halt.opcode)} (operand: 0x${halt.operand.toString(16).padStart(2, "0")})`;
     case "precompile":
       return halt.reason;
     case "timeout":

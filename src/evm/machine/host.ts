@@ -3,7 +3,7 @@ import { notifyStep, StepPriced } from "./hooks/step.ts";
 import { traceSelfDestruct } from "./hooks/trace-frames.ts";
 import { flag, frame, record, request } from "./memory/layout.ts";
 import type { HostFunctions } from "./modules/interpreters.ts";
-import { accountOf, LinearMemoryExhausted, OutOfTime, type Session } from "./session.ts";
+import { accountOf, LinearMemoryExhausted, logTransfer, OutOfTime, type Session } from "./session.ts";
 
 /** Steps between two readings of the clock: one costs 40 ns, a traced step a thousand and more, so gas says nothing of its time. */
 const STEPS_PER_CHECK = 16;
@@ -16,7 +16,7 @@ export function createHost(current: () => Session): HostFunctions {
     load: (entry) => current().records.load(entry),
     access: (entry) => {
       const session = current();
-      if (session.tracer?.onAccess) traceAccess(session, entry);
+      if (session.onAccess) reportAccess(session, entry);
     },
     delegate: (account) => delegateOf(current(), account),
     exhausted: () => {
@@ -66,10 +66,10 @@ export function delegateOf(session: Session, account: number): number {
   return target;
 }
 
-function traceAccess({ memory, records, tracer }: Session, entry: number): void {
+function reportAccess({ memory, records, onAccess }: Session, entry: number): void {
   const owner = memory.get32(entry + record.owner);
-  if (owner === 0) tracer?.onAccess?.(records.addressOf(entry), null);
-  else tracer?.onAccess?.(records.addressOf(owner), memory.hash(entry + record.key));
+  if (owner === 0) onAccess?.(records.addressOf(entry), undefined);
+  else onAccess?.(records.addressOf(owner), memory.hash(entry + record.key));
 }
 
 /**
@@ -80,14 +80,15 @@ export function selfDestruct(session: Session): void {
   const { memory, journal, rules } = session;
   const account = memory.get32(frame.account);
   const target = memory.get32(request.target);
-  if (session.tracer) traceSelfDestruct(session, target);
   const isDeleted = !rules.eip6780 || (memory.get32(account + record.flags) & flag.created) !== 0;
 
   memory.copyWord(request.value, account + record.value);
+  if (rules.eip7708 && target !== account) logTransfer(session, account, target, session.depth);
+  if (session.tracer) traceSelfDestruct(session, target);
   journal.subBalance(account, request.value);
   journal.addBalance(target, request.value);
   if (!isDeleted) return;
-  // What it gave to itself is lost.
-  if (target === account) journal.subBalance(account, request.value);
+  // What it gave to itself is lost, until Amsterdam.
+  if (target === account && !rules.eip8246) journal.subBalance(account, request.value);
   journal.mark(account, flag.selfDestructed);
 }

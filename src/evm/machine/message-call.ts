@@ -4,7 +4,15 @@ import { endWithoutFrame, pushCall, useCachedCode } from "./frames.ts";
 import { traceEnter } from "./hooks/trace-frames.ts";
 import { DEPTH_MAX, flag, frame, globals, record, request } from "./memory/layout.ts";
 import { CALL, CALLCODE, STATICCALL } from "./opcodes.ts";
-import { EMPTY_SUCCESS, halted, LinearMemoryExhausted, memoryEnd, OutOfTime, type Session } from "./session.ts";
+import {
+  EMPTY_SUCCESS,
+  halted,
+  LinearMemoryExhausted,
+  logTransfer,
+  memoryEnd,
+  OutOfTime,
+  type Session,
+} from "./session.ts";
 import type { Precompile } from "./state-port.ts";
 
 const RIPEMD160 = `0x${"00".repeat(19)}03` as Address;
@@ -32,12 +40,16 @@ export function enterCall(session: Session): void {
   const snapshot = memory.get32(globals.undoTop);
   const targetExists = prepareTarget(session, opcode, target, hasValue);
   const codeAccount = memory.get32(request.codeAccount);
+  const sender = isTransfer && session.rules.eip7708 ? memory.get32(frame.account) : undefined;
   if (targetExists && memory.get32(target + record.flags) & flag.precompile) {
-    runPrecompile(session, target, snapshot);
+    runPrecompile(session, target, snapshot, sender);
   } else if (!targetExists || memory.get32(codeAccount + record.codeSize) === 0) {
+    if (sender !== undefined) logTransfer(session, sender, target, session.depth + 1);
     endWithoutFrame(session, EMPTY_SUCCESS, "all");
   } else {
     pushCall(session, snapshot);
+    // In the frame of the recipient, with which it is undone.
+    if (sender !== undefined) logTransfer(session, sender, target, session.depth);
     useCachedCode(session, memory.get32(codeAccount + record.codeId));
   }
 }
@@ -78,7 +90,8 @@ function touch(session: Session, account: number): void {
   if (isLike && records.addressOf(account) === RIPEMD160) session.touchedRipemd = true;
 }
 
-function runPrecompile(session: Session, target: number, snapshot: number): void {
+/** @param sender of a transfer that leaves a log */
+function runPrecompile(session: Session, target: number, snapshot: number, sender: number | undefined): void {
   const { memory, journal, precompiles, records } = session;
   const contract = precompiles.get(records.addressOf(target))!;
   const begin = memory.get32(request.input);
@@ -87,6 +100,7 @@ function runPrecompile(session: Session, target: number, snapshot: number): void
   const cost = contract.gas(input);
   const output = cost > gas ? undefined : contract.run(input, checkpointOf(session));
   if (output instanceof Uint8Array) {
+    if (sender !== undefined) logTransfer(session, sender, target, session.depth + 1);
     endWithoutFrame(session, { ...EMPTY_SUCCESS, ...place(session, output) }, gas - cost);
     return;
   }

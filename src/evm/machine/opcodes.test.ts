@@ -8,7 +8,7 @@ function named(hardfork: Hardfork, name: string) {
 }
 
 test("each opcode is at its number, and none is named twice", () => {
-  const table = opcodesOf("osaka");
+  const table = opcodesOf("amsterdam");
   const names = table.flatMap((opcode) => (opcode ? [opcode.name] : []));
   assert.equal(new Set(names).size, names.length);
   table.forEach((opcode, code) => {
@@ -40,6 +40,8 @@ test("opcodes come with the fork of their EIP", () => {
     MCOPY: "cancun",
     BLOBHASH: "cancun",
     CLZ: "osaka",
+    SLOTNUM: "amsterdam",
+    DUPN: "amsterdam",
   };
   for (const [name, fork] of Object.entries(FIRST)) {
     assert.ok(named(fork, name), `${name} in ${fork}`);
@@ -50,9 +52,13 @@ test("opcodes come with the fork of their EIP", () => {
 
 test("static gas follows the repricings", () => {
   const gasOf = (name: string) =>
-    (["frontier", "tangerineWhistle", "istanbul", "berlin"] as const).map((fork) => named(fork, name)?.gas);
-  assert.deepEqual(gasOf("SLOAD"), [50, 200, 800, 0]);
-  assert.deepEqual(gasOf("BALANCE"), [20, 400, 700, 0]);
-  assert.deepEqual(gasOf("CALL"), [40, 700, 700, 0]);
-  assert.deepEqual(gasOf("SELFDESTRUCT"), [0, 5000, 5000, 5000]);
+    (["frontier", "tangerineWhistle", "istanbul", "berlin", "amsterdam"] as const).map(
+      (fork) => named(fork, name)?.gas,
+    );
+  assert.deepEqual(gasOf("SLOAD"), [50, 200, 800, 0, 0]);
+  assert.deepEqual(gasOf("BALANCE"), [20, 400, 700, 0, 0]);
+  assert.deepEqual(gasOf("CALL"), [40, 700, 700, 0, 0]);
+  assert.deepEqual(gasOf("SELFDESTRUCT"), [0, 5000, 5000, 5000, 5000]);
+  assert.deepEqual(gasOf("EXTCODESIZE"), [20, 700, 700, 0, 100]);
+  assert.deepEqual(gasOf("CREATE"), [32_000, 32_000, 32_000, 32_000, 12_000]);
 });

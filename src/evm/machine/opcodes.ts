@@ -20,6 +20,12 @@ export type Opcode = {
   readonly kind: OpcodeKind;
   /** Has dynamic gas as well, which its emitter charges. */
   readonly isDynamic: boolean;
+  /** Bytes of code after it that belong to it */
+  readonly immediate: number;
+  /** EIP-8024: the opcode by the byte after it, which says how deep in the stack its operands are; see `opcodeAt` */
+  readonly variants?: readonly Opcode[];
+  /** Of a variant: which operands, counted from 0, it copies or exchanges */
+  readonly operands?: readonly [number, number];
 };
 
 /** Opcodes that begin a frame; a frame remembers its own. */
@@ -31,7 +37,7 @@ export const CREATE2 = 0xf5;
 export const STATICCALL = 0xfa;
 
 /** An opcode as the table lists it. */
-type Row = Pick<Opcode, "code" | "name" | "pops" | "pushes"> & {
+type Row = Pick<Opcode, "code" | "name" | "pops" | "pushes" | "variants"> & {
   /** Static gas, the same in all forks or by the fork that changed it, oldest first. */
   readonly gas: number | Readonly<Partial<Record<Hardfork, number>>>;
   /** First fork that has it; Frontier unless given. */
@@ -44,9 +50,12 @@ type Row = Pick<Opcode, "code" | "name" | "pops" | "pushes"> & {
 
 /** EIP-150, EIP-1884; from Berlin all of the gas is that of the access (EIP-2929). */
 const BALANCE_GAS = { frontier: 20, tangerineWhistle: 400, istanbul: 700, berlin: 0 };
-const EXTCODE_GAS = { frontier: 20, tangerineWhistle: 700, berlin: 0 };
+/** Size and code are a second read: EIP-8038 */
+const EXTCODE_GAS = { frontier: 20, tangerineWhistle: 700, berlin: 0, amsterdam: 100 };
 const SLOAD_GAS = { frontier: 50, tangerineWhistle: 200, istanbul: 800, berlin: 0 };
 const CALL_GAS = { frontier: 40, tangerineWhistle: 700, berlin: 0 };
+/** EIP-8038; the new account is paid with state gas (EIP-8037) */
+const CREATE_GAS = { frontier: 32_000, amsterdam: 12_000 };
 
 // biome-ignore format: a table
 const ROWS: readonly Row[] = [
@@ -105,6 +114,7 @@ const ROWS: readonly Row[] = [
   { code: 0x48, name: "BASEFEE", gas: 2, pops: 0, pushes: 1, since: "london" },
   { code: 0x49, name: "BLOBHASH", gas: 3, pops: 1, pushes: 1, since: "cancun" },
   { code: 0x4a, name: "BLOBBASEFEE", gas: 2, pops: 0, pushes: 1, since: "cancun" },
+  { code: 0x4b, name: "SLOTNUM", gas: 2, pops: 0, pushes: 1, since: "amsterdam" },
   { code: 0x50, name: "POP", gas: 2, pops: 1, pushes: 0 },
   { code: 0x51, name: "MLOAD", gas: 3, pops: 1, pushes: 1, isDynamic: true },
   { code: 0x52, name: "MSTORE", gas: 3, pops: 2, pushes: 0, isDynamic: true },
@@ -125,12 +135,15 @@ const ROWS: readonly Row[] = [
   ...numbered(16, (n) => ({ code: 0x7f + n, name: `DUP${n}`, gas: 3, pops: n, pushes: n + 1 })),
   ...numbered(16, (n) => ({ code: 0x8f + n, name: `SWAP${n}`, gas: 3, pops: n + 1, pushes: n + 1 })),
   ...numbered(5, (n) => ({ code: 0x9f + n, name: `LOG${n - 1}`, gas: 375 + 375 * (n - 1), pops: n + 1, pushes: 0, kind: "break", isDynamic: true })),
-  { code: 0xf0, name: "CREATE", gas: 32000, pops: 3, pushes: 1, kind: "break", isDynamic: true },
+  { code: 0xe6, name: "DUPN", gas: 3, pops: 1, pushes: 2, since: "amsterdam" },
+  { code: 0xe7, name: "SWAPN", gas: 3, pops: 2, pushes: 2, since: "amsterdam" },
+  { code: 0xe8, name: "EXCHANGE", gas: 3, pops: 2, pushes: 2, since: "amsterdam" },
+  { code: 0xf0, name: "CREATE", gas: CREATE_GAS, pops: 3, pushes: 1, kind: "break", isDynamic: true },
   { code: 0xf1, name: "CALL", gas: CALL_GAS, pops: 7, pushes: 1, kind: "break", isDynamic: true },
   { code: 0xf2, name: "CALLCODE", gas: CALL_GAS, pops: 7, pushes: 1, kind: "break", isDynamic: true },
   { code: 0xf3, name: "RETURN", gas: 0, pops: 2, pushes: 0, kind: "halt", isDynamic: true },
   { code: 0xf4, name: "DELEGATECALL", gas: CALL_GAS, pops: 6, pushes: 1, since: "homestead", kind: "break", isDynamic: true },
-  { code: 0xf5, name: "CREATE2", gas: 32000, pops: 4, pushes: 1, since: "constantinople", kind: "break", isDynamic: true },
+  { code: 0xf5, name: "CREATE2", gas: CREATE_GAS, pops: 4, pushes: 1, since: "constantinople", kind: "break", isDynamic: true },
   { code: 0xfa, name: "STATICCALL", gas: CALL_GAS, pops: 6, pushes: 1, since: "byzantium", kind: "break", isDynamic: true },
   { code: 0xfd, name: "REVERT", gas: 0, pops: 2, pushes: 0, since: "byzantium", kind: "halt", isDynamic: true },
   { code: 0xff, name: "SELFDESTRUCT", gas: { frontier: 0, tangerineWhistle: 5000 }, pops: 1, pushes: 0, kind: "halt", isDynamic: true },
@@ -141,9 +154,66 @@ export function opcodesOf(hardfork: Hardfork): readonly (Opcode | undefined)[] {
   const table = new Array<Opcode | undefined>(256).fill(undefined);
   for (const { since = "frontier", gas, ...row } of ROWS) {
     if (!isAtLeast(hardfork, since)) continue;
-    table[row.code] = { kind: "flow", isDynamic: false, ...row, gas: gasAt(gas, hardfork) };
+    const opcode = {
+      kind: "flow",
+      isDynamic: false,
+      immediate: pushedBytes(row.code),
+      ...row,
+      gas: gasAt(gas, hardfork),
+    } as const;
+    table[row.code] = isDeep(row.code) ? { ...opcode, variants: variantsOf(opcode) } : opcode;
   }
   return table;
+}
+
+function pushedBytes(code: number): number {
+  return code > 0x5f && code <= 0x7f ? code - 0x5f : 0;
+}
+
+export const DUPN = 0xe6;
+
+const EXCHANGE = 0xe8;
+
+/** True for DUPN, SWAPN and EXCHANGE (EIP-8024). */
+export function isDeep(code: number): boolean {
+  return code >= DUPN && code <= EXCHANGE;
+}
+
+/** The first byte after EXCHANGE, and after DUPN and SWAPN, that names no operands, up to 127: among them are JUMPDEST and PUSH (EIP-8024). */
+export const NO_PAIR_MIN = 82;
+export const NO_DEPTH_MIN = 91;
+export const NO_OPERAND_MAX = 127;
+
+/** EIP-8024, `decode_single` and `decode_pair`: by the byte after the opcode. */
+function variantsOf(opcode: Opcode): Opcode[] {
+  const invalidMin = opcode.code === EXCHANGE ? NO_PAIR_MIN : NO_DEPTH_MIN;
+  return Array.from({ length: 256 }, (_, byte) => {
+    if (byte >= invalidMin && byte <= NO_OPERAND_MAX) return { ...opcode, kind: "halt" };
+    const operands = opcode.code === EXCHANGE ? pairOf(byte) : ([0, depthOf(byte)] as const);
+    const [, deepest] = operands;
+    const words = opcode.code === DUPN ? deepest : deepest + 1;
+    return { ...opcode, immediate: 1, operands, pops: words, pushes: opcode.code === DUPN ? words + 1 : words };
+  });
+}
+
+function depthOf(byte: number): number {
+  return (byte + 145) % 256;
+}
+
+function pairOf(byte: number): readonly [number, number] {
+  const cell = byte ^ 143;
+  const [row, column] = [cell >> 4, cell & 15];
+  return row < column ? [row + 1, column + 1] : [column + 1, 29 - row];
+}
+
+/** The opcode at `offset` of `code`; undefined where the fork has none. With the byte after it where that belongs to it. */
+export function opcodeAt(
+  opcodes: readonly (Opcode | undefined)[],
+  code: Uint8Array,
+  offset: number,
+): Opcode | undefined {
+  const opcode = opcodes[code[offset]!];
+  return opcode?.variants === undefined ? opcode : opcode.variants[code[offset + 1] ?? 0];
 }
 
 /** Opcodes of the EVM object format (EIP-7692), which no fork has: geth names them where it shows an undefined opcode. */
@@ -158,9 +228,6 @@ const RESERVED_NAMES: readonly (readonly [code: number, name: string])[] = [
   [0xe3, "CALLF"],
   [0xe4, "RETF"],
   [0xe5, "JUMPF"],
-  [0xe6, "DUPN"],
-  [0xe7, "SWAPN"],
-  [0xe8, "EXCHANGE"],
   [0xec, "EOFCREATE"],
   [0xee, "RETURNCONTRACT"],
   [0xf7, "RETURNDATALOAD"],

@@ -26,6 +26,12 @@ export type Rules = {
   readonly eip6780: boolean;
   /** EIP-7702: delegations */
   readonly eip7702: boolean;
+  /** EIP-7708: a transfer of ether leaves a log */
+  readonly eip7708: boolean;
+  /** EIP-8037: what the state grows by is paid in gas of its own; EIP-8038: prices of access; EIP-7928: their order */
+  readonly eip8037: boolean;
+  /** EIP-8246: SELFDESTRUCT burns nothing */
+  readonly eip8246: boolean;
 };
 
 /** The rules of `hardfork`. */
@@ -44,5 +50,8 @@ export function rulesOf(hardfork: Hardfork): Rules {
     eip3860: since("shanghai"),
     eip6780: since("cancun"),
     eip7702: since("prague"),
+    eip7708: since("amsterdam"),
+    eip8037: since("amsterdam"),
+    eip8246: since("amsterdam"),
   };
 }

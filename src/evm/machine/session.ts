@@ -1,8 +1,8 @@
 import type { Address } from "../../base/primitives/address.ts";
-import type { BlockContext } from "./evm.ts";
+import type { BlockContext, ExecuteOptions } from "./evm.ts";
 import type { Halt } from "./halts.ts";
 import type { Code, CodeCache } from "./memory/code-cache.ts";
-import { ADDRESS_KEY, frame, globals, WORD } from "./memory/layout.ts";
+import { ADDRESS_KEY, frame, globals, request, WORD } from "./memory/layout.ts";
 import type { LinearMemory } from "./memory/linear-memory.ts";
 import type { Logs } from "./memory/logs.ts";
 import type { Records } from "./memory/records.ts";
@@ -43,6 +43,7 @@ export type Session = {
   block: BlockContext;
   precompiles: ReadonlyMap<Address, Precompile>;
   tracer: Tracer | undefined;
+  onAccess: ExecuteOptions["onAccess"];
   /** True when the deadline has passed; undefined without one. */
   isOutOfTime: (() => boolean) | undefined;
   logs: Logs;
@@ -85,4 +86,14 @@ export function revertFrame(session: Session): void {
   journal.revert(memory.get32(frame.snapshot));
   session.logs.revert();
   memory.copy64(globals.refund, frame.refund);
+}
+
+/**
+ * EIP-7708: the log of the transfer of `request.value` between two accounts, which goes when the running frame reverts.
+ * @param depth of the call or frame that tracers see it in
+ */
+export function logTransfer({ memory, records, logs, tracer }: Session, from: number, to: number, depth: number): void {
+  if (memory.isZeroWord(request.value)) return;
+  const log = logs.appendTransfer(records.addressOf(from), records.addressOf(to), memory.word(request.value));
+  tracer?.onLog?.(log, depth);
 }

@@ -26,6 +26,9 @@ export interface State {
   revertTo(snapshot: number): void;
 }
 
+/** What changes of the state outside of any transaction need. */
+export type AccountWriter = Pick<State, "account" | "setAccount" | "storage" | "setStorage">;
+
 /** Same shape as evm/state/account.ts `Account`; the EVM does not import state/. */
 export type EvmAccount = {
   readonly nonce: bigint;

@@ -13,11 +13,6 @@ export interface Tracer {
   onExit?(frame: FrameEnd, depth: number): void;
   /** A log was emitted; a reverting frame later takes it back without notice. */
   onLog?(log: Log, depth: number): void;
-  /**
-   * An address or a slot was accessed by an opcode (SLOAD, SSTORE, BALANCE, EXTCODE*, CALL family, SELFDESTRUCT), reverted or not.
-   * Repeats may be left out.
-   */
-  onAccess?(address: Address, slot: Hash | null): void;
   /** Before each opcode. The next one may have the same object. */
   onStep?(step: Step): void;
   /** Before each opcode of `ACCESS_OPCODES`: much cheaper than `onStep` for tracers that look at no other. */

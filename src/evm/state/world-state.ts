@@ -3,7 +3,7 @@ import { bigintToFixedBytes } from "../../base/primitives/bytes.ts";
 import type { Hash } from "../../base/primitives/hash.ts";
 import { keccak256Hash } from "../../base/primitives/keccak.ts";
 import type { State } from "../machine/state-port.ts";
-import { type Account, EMPTY_CODE_HASH, isEmptyAccount } from "./account.ts";
+import { type Account, EMPTY_ACCOUNT, EMPTY_CODE_HASH, isEmptyAccount } from "./account.ts";
 import {
   type AccountOverlay,
   changeOf,
@@ -25,10 +25,12 @@ export interface WorldState extends State {
   /**
    * The end of a transaction: deletes `selfDestructs` and, with `deleteEmptyTouched` (EIP-161, from
    * Spurious Dragon), the touched accounts that are empty. The set of touched accounts is empty afterwards.
+   * With `keepsBalances` a deleted account with a balance stays, without all the rest (EIP-8246, from Amsterdam).
    */
   finalizeTransaction(options: {
     readonly selfDestructs: readonly Address[];
     readonly deleteEmptyTouched: boolean;
+    readonly keepsBalances?: boolean;
   }): void;
   /** What differs from the base, in the order in which the accounts were first read. */
   changes(): StateChanges;
@@ -156,8 +158,16 @@ class OverlaidState implements WorldState {
     while (journal.length > snapshot) this.#undo(journal.pop()!);
   }
 
-  finalizeTransaction({ selfDestructs, deleteEmptyTouched }: Parameters<WorldState["finalizeTransaction"]>[0]): void {
-    for (const address of selfDestructs) this.#delete(address);
+  finalizeTransaction({
+    selfDestructs,
+    deleteEmptyTouched,
+    keepsBalances = false,
+  }: Parameters<WorldState["finalizeTransaction"]>[0]): void {
+    for (const address of selfDestructs) {
+      const { balance } = this.account(address) ?? EMPTY_ACCOUNT;
+      this.#delete(address);
+      if (keepsBalances && balance > 0n) this.setAccount(address, { ...EMPTY_ACCOUNT, balance });
+    }
     if (deleteEmptyTouched) {
       for (const address of this.#touched) {
         const { account } = this.#overlayOf(address);

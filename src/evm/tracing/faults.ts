@@ -7,6 +7,8 @@ const FAULTS: ReadonlySet<Halt["kind"]> = new Set([
   "invalidJump",
   "writeProtection",
   "returnDataOutOfBounds",
+  // Of CREATE, from Amsterdam: it pays for the account as it runs.
+  "outOfGas",
 ]);
 
 const REVERT = 0xfd;

@@ -55,11 +55,6 @@ function allHooks(all: readonly Tracer[]): Tracer {
         for (const hooks of all) hooks.onLog?.(log, depth);
       },
     }),
-    ...(has("onAccess") && {
-      onAccess(address, slot) {
-        for (const hooks of all) hooks.onAccess?.(address, slot);
-      },
-    }),
     ...(has("onStep") && {
       onStep(step) {
         for (const hooks of all) hooks.onStep?.(step);

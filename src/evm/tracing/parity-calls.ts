@@ -1,6 +1,6 @@
 import { decodePooledTransaction } from "../../base/types/transaction/decode.ts";
 import { recoverSender } from "../../base/types/transaction/sender.ts";
-import { blockContextOf } from "../execution/block-context.ts";
+import { blockContextOf, fullGasPool } from "../execution/block-context.ts";
 import { type CallModules, type CallOptions, type CallTarget, prepareCall } from "../execution/call/call.ts";
 import type { CallArguments } from "../execution/call/call-arguments.ts";
 import { applyMessage } from "../execution/transaction/apply-message.ts";
@@ -69,7 +69,7 @@ export function traceRawTransaction(
     precompiles: precompilesAt(block.hardfork),
     budget: new CountedBudget(budget),
   };
-  const gasPool = { gas: header.gasLimit, blobGas: 2n ** 64n };
+  const gasPool = fullGasPool(header.gasLimit, 2n ** 64n);
   return traceMessage(traced, options, (tracer, own) =>
     orTracingFailed(() =>
       applyMessage(

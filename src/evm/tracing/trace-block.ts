@@ -3,8 +3,7 @@ import type { Address } from "../../base/primitives/address.ts";
 import type { Block } from "../../base/types/block.ts";
 import { recoverSender } from "../../base/types/transaction/sender.ts";
 import { storeAncestry } from "../execution/block/system-calls.ts";
-import type { GasPool } from "../execution/block-context.ts";
-import { type BlockHashes, blockContextOf } from "../execution/block-context.ts";
+import { type BlockHashes, blockContextOf, fullGasPool, type GasPool } from "../execution/block-context.ts";
 import { applyMessage } from "../execution/transaction/apply-message.ts";
 import { messageFromTransaction, type TransactionMessage } from "../execution/transaction/message.ts";
 import type { BlockContext, Evm } from "../machine/evm.ts";
@@ -49,7 +48,7 @@ export class BlockReplay {
     this.#context = blockContextOf(header, config, target.blockHash);
     this.#precompiles = precompilesAt(this.#context.hardfork);
     this.state = createWorldState(target.parentState);
-    this.#gasPool = { gas: header.gasLimit, blobGas: 2n ** 64n };
+    this.#gasPool = fullGasPool(header.gasLimit, 2n ** 64n);
     storeAncestry(header, { evm, block: this.#context, state: this.state });
   }
 

@@ -14,6 +14,7 @@ import { FeeHistories } from "../../chain/fees/fee-history.ts";
 import { GasPriceOracle } from "../../chain/fees/gas-price-oracle.ts";
 import { LogFilter, type LogSource } from "../../chain/logs/log-filter.ts";
 import type { ChainReader } from "../../chain/reader.ts";
+import { BlockPrunedError } from "../../chain/store-errors.ts";
 import type { PoolContent, PooledTransaction, PoolReader } from "../../consensus/mempool/pool.ts";
 import type { Account } from "../../evm/state/account.ts";
 import type { StateReader } from "../../evm/state/reader.ts";
@@ -112,6 +113,16 @@ export function createStoredReads(reader: ChainReader, slices: SharedSlices): Bl
       if (at === "pending") return findBlock(reader, at)!.block.transactions.length;
       const sealed = findHeader(reader, at);
       return sealed && reader.transactionCount(sealed.header.number);
+    },
+    accessList({ at }) {
+      // The pending block has one that nobody agreed on.
+      const sealed = at === "pending" ? undefined : findHeader(reader, at);
+      if (sealed === undefined) return undefined;
+      const { number, blockAccessListHash } = sealed.header;
+      if (blockAccessListHash === undefined) return null;
+      const list = reader.accessList(number);
+      if (list === undefined) throw new BlockPrunedError({ number, base: number + 1 });
+      return list;
     },
     blockHashes({ first, countMax }) {
       const end = Math.min(reader.head().block.header.number + 1, first + countMax);

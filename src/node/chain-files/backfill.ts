@@ -126,6 +126,7 @@ function copyBlock(chain: Chain, { store }: Pick<BackfilledChain, "store">, numb
     ...store.block(number)!,
     changes: store.changes(number),
     consensusData: store.consensusDataOf(number),
+    accessList: store.accessList(number),
   };
   const { root, nodes } = chain.stateTrie.update(chain.head().block.header.stateRoot, record.changes);
   invariant(root === record.block.header.stateRoot, `block ${number} has the state it had`);

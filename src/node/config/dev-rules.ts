@@ -14,11 +14,18 @@ const FIELDS = {
   osaka: "osakaTime",
   bpo1: "bpo1Time",
   bpo2: "bpo2Time",
+  amsterdam: "amsterdamTime",
 } as const satisfies Readonly<Record<string, TimeForkField | undefined>>;
 
 export type DevHardfork = keyof typeof FIELDS;
 
+/** What a dev chain has unless its user names another: the newest fork with a date on mainnet. */
+export const DEFAULT_DEV_HARDFORK: DevHardfork = "osaka";
+
 export const DEV_HARDFORKS = Object.keys(FIELDS) as readonly DevHardfork[];
+
+/** The newest fork that this version knows. */
+export const NEWEST_HARDFORK = DEV_HARDFORKS.at(-1)!;
 
 /** `newest` and every fork before it from block 0 on. */
 export function forksAtGenesis(chainId: bigint, newest: DevHardfork): ChainConfig {

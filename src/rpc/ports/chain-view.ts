@@ -103,6 +103,8 @@ export interface BlockReads {
   header(input: { readonly at: BlockSelector }): MaybePromise<SealedHeader | undefined>;
   block(input: { readonly at: BlockSelector }): MaybePromise<ExecutedBlock | undefined>;
   transactionCount(input: { readonly at: BlockSelector }): MaybePromise<number | undefined>;
+  /** RLP of the block access list; null: the block is older than Amsterdam. @throws BlockPrunedError where it was never here */
+  accessList(input: { readonly at: BlockSelector }): MaybePromise<Uint8Array | null | undefined>;
   /** Hashes of the canonical chain from block `first` to the head, at most `countMax`; empty when `first` is after the head. */
   blockHashes(input: { readonly first: number; readonly countMax: number }): MaybePromise<readonly Hash[]>;
   transaction(input: { readonly hash: Hash }): MaybePromise<MinedTransaction | undefined>;

@@ -51,6 +51,7 @@ export const PORT_METHODS = {
     header: READ_AT,
     block: READ_AT,
     transactionCount: READ_AT,
+    accessList: READ_AT,
     blockHashes: READ,
     transaction: READ,
     transactionAt: READ_AT,

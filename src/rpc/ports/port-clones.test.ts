@@ -54,6 +54,7 @@ const INPUTS: {
     header: { at },
     block: { at: 1 },
     transactionCount: { at: 1 },
+    accessList: { at: 1 },
     blockHashes: { first: 0, countMax: 2 },
     transaction: { hash },
     transactionAt: { at: 1, index: 3 },

@@ -27,7 +27,7 @@ export async function corpusOf(
     ...creationCases(facts, "latest"),
     ...(await rawTransactionCases(url, facts)),
   ];
-  if (name === "scenario") {
+  if (name !== "forks") {
     const fuzzed = fuzzedCases({ from: 1, count: fuzz }, "latest");
     const programs = programCases(facts, "latest", undefined);
     const own = [bundlerCases, transferCases, emptyAuthorizationCases];
@@ -49,6 +49,16 @@ export async function recordedCorpusOf(
       ...everyNth(17, minedCases(facts)),
       ...everyNth(7, inspectionCases(facts)),
       ...everyNth(23, forkCases(facts)),
+    ];
+  }
+  // The rules of a fork show in transactions, calls and their traces.
+  if (name === "amsterdam") {
+    return [
+      ...everyNth(9, minedCases(facts)),
+      ...everyNth(4, inspectionCases(facts)),
+      ...everyNth(29, programCases(facts, "latest", undefined)),
+      ...everyNth(29, creationCases(facts, "latest")),
+      ...transferCases(facts),
     ];
   }
   // A loop takes longer than any limit of time on a slow machine.

@@ -90,7 +90,6 @@ export function attachTracer(
       frame.returnData = EMPTY_BYTES;
     }
     held = { ...step, slot: slotOf(step, state) };
-    if (tracer.onAccess) tellAccess(step, tracer);
     const affordable = step.gasLeft >= (step.opcode.dynamicFee ?? 0n);
     if (!affordable || frames[step.depth]?.isStatic) return;
     if (step.opcode.code >= OP.log0 && step.opcode.code <= OP.log4) tellLog(step, tracer);
@@ -129,7 +128,7 @@ export function attachTracer(
 
   engine.events.on("beforeMessage", onEnter);
   engine.events.on("afterMessage", onExit);
-  if (tracer.onStep || tracer.onAccessStep || tracer.onAccess || tracer.onLog || tracer.onEnter) {
+  if (tracer.onStep || tracer.onAccessStep || tracer.onLog || tracer.onEnter) {
     engine.events.on("step", onStep);
   }
   return () => {
@@ -211,30 +210,6 @@ function frameStartOf(
     ? util.generateAddress2(message.caller.bytes, message.salt, message.data)
     : util.generateAddress(message.caller.bytes, util.bigIntToUnpaddedBytes((caller?.account.nonce ?? 1n) - 1n));
   return { ...common, to: addressFromBytes(created), value: message.value };
-}
-
-function tellAccess(step: InterpreterStep, tracer: Tracer): void {
-  const top = (depth: number) => step.stack.at(-1 - depth) ?? 0n;
-  switch (step.opcode.code) {
-    case OP.sload:
-    case OP.sstore:
-      if (step.stack.length > 0) {
-        tracer.onAccess?.(step.address.toString() as Address, hashFromBigint(top(0)));
-      }
-      return;
-    case OP.balance:
-    case OP.extCodeSize:
-    case OP.extCodeCopy:
-    case OP.extCodeHash:
-    case OP.selfDestruct:
-      if (step.stack.length > 0) tracer.onAccess?.(addressOfWord(top(0)), null);
-      return;
-    case OP.call:
-    case OP.callCode:
-    case OP.delegateCall:
-    case OP.staticCall:
-      if (step.stack.length > 1) tracer.onAccess?.(addressOfWord(top(1)), null);
-  }
 }
 
 function tellLog(step: InterpreterStep, tracer: Tracer): void {

@@ -88,7 +88,7 @@ export class ArchiveModel {
   }
 
   #assertBlock(store: LogBlockStore, number: number, record: BlockRecord): void {
-    const { changes, consensusData, ...executed } = record;
+    const { changes, consensusData, accessList, ...executed } = record;
     assert.deepEqual(plain(store.header(number)), plain(record.block.header));
     assert.equal(store.blockHash(number), record.block.hash);
     let firstLogIndex = 0;
@@ -115,6 +115,7 @@ export class ArchiveModel {
     assert.deepEqual(plain({ block, senders, receipts }), plain(executed));
     assert.deepEqual(plain(store.changes(number)), plain(changes));
     assert.deepEqual(plain(store.consensusDataOf(number)), plain(consensusData));
+    assert.deepEqual(plain(store.accessList(number)), plain(accessList));
     assert.equal(store.numberOf(record.block.hash), number);
     for (const [index, tx] of record.block.transactions.entries()) {
       assert.deepEqual(store.transactionPosition(tx.hash), { number, index });

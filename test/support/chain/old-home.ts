@@ -18,7 +18,7 @@ const NONE: ReadonlySet<Address> = new Set();
 export function writeOldHome(
   directory: string,
   count: number,
-  chain = new RandomChain(31, { transactionsMax: 6 }),
+  chain = new RandomChain(31, { transactionsMax: 6, amsterdam: Number.POSITIVE_INFINITY }),
 ): readonly RandomBlock[] {
   const blocks = Array.from({ length: count }, () => chain.next());
   const log = openBlockLog({

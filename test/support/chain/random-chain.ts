@@ -2,6 +2,7 @@ import type { Address } from "../../../src/base/primitives/address.ts";
 import { bigintToBytes, EMPTY_BYTES } from "../../../src/base/primitives/bytes.ts";
 import { type Hash, hashFromBigint, ZERO_HASH } from "../../../src/base/primitives/hash.ts";
 import { keccak256, keccak256Hash } from "../../../src/base/primitives/keccak.ts";
+import { encodeBlockAccessList } from "../../../src/base/types/block-access-list.ts";
 import { logsBloom, mergeBloom } from "../../../src/base/types/bloom.ts";
 import {
   EMPTY_REQUESTS_HASH,
@@ -27,6 +28,8 @@ export type RandomBlock = { readonly record: BlockRecord; readonly nodes: NodeBa
 export type RandomChainOptions = {
   readonly accounts?: number;
   readonly transactionsMax?: number;
+  /** Number of the first block with the header fields of Amsterdam. */
+  readonly amsterdam?: number;
 };
 
 /**
@@ -37,16 +40,18 @@ export class RandomChain {
   readonly #random: () => number;
   readonly #accounts: number;
   readonly #transactionsMax: number;
+  readonly #amsterdam: number;
   readonly #state: MemoryState = createMemoryState();
   readonly #trie: StateTrie;
   readonly #keepNodes: (nodes: NodeBatch) => void;
   #parent: Header | undefined;
   #parentHash: Hash = ZERO_HASH;
 
-  constructor(seed: number, { accounts = 12, transactionsMax = 4 }: RandomChainOptions = {}) {
+  constructor(seed: number, { accounts = 12, transactionsMax = 4, amsterdam = 6 }: RandomChainOptions = {}) {
     this.#random = mulberry32(seed);
     this.#accounts = accounts;
     this.#transactionsMax = transactionsMax;
+    this.#amsterdam = amsterdam;
     const nodes = createMemoryNodes();
     this.#trie = createStateTrie(nodes, { cacheBytes: 1 << 20 });
     this.#keepNodes = (created) => nodes.keep(created);
@@ -81,6 +86,8 @@ export class RandomChain {
     const senders = transactions.map(() => this.#address());
     const bloom = new Uint8Array(256);
     for (const receipt of receipts) mergeBloom(bloom, receipt.logsBloom);
+    const accessList =
+      number < this.#amsterdam ? undefined : accessListOf(accounts.map(({ address }) => address).sort());
     const header: Header = {
       parentHash: this.#parentHash,
       sha3Uncles: EMPTY_UNCLES_HASH,
@@ -103,13 +110,14 @@ export class RandomChain {
       excessBlobGas: 0n,
       parentBeaconBlockRoot: ZERO_HASH,
       requestsHash: EMPTY_REQUESTS_HASH,
+      ...(accessList && { blockAccessListHash: keccak256Hash(accessList), slotNumber: BigInt(number) }),
     };
     const hash = headerHash(header);
     this.#parent = header;
     this.#parentHash = hash;
     const block = { hash, header, transactions, uncles: [], withdrawals: [] };
     const consensusData = this.#bytes(this.#below(4));
-    return { record: { block, senders, receipts, changes, consensusData }, nodes };
+    return { record: { block, senders, receipts, changes, consensusData, ...(accessList && { accessList }) }, nodes };
   }
 
   /** An account that exists after the last block. */
@@ -242,4 +250,10 @@ export function mulberry32(seed: number): () => number {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
+}
+
+/** RLP of the access list of a block that has looked at these accounts. */
+function accessListOf(addresses: readonly Address[]): Uint8Array {
+  const none = { storageChanges: [], storageReads: [], balanceChanges: [], nonceChanges: [], codeChanges: [] };
+  return encodeBlockAccessList(addresses.map((address) => ({ address, ...none })));
 }

@@ -367,6 +367,7 @@ function chainOf(blocks: readonly ExecutedBlock[]): ChainReader {
     header: (number) => blocks[number]?.block.header,
     blockHash: (number) => blocks[number]?.block.hash,
     transactionCount: (number) => blocks[number]?.block.transactions.length,
+    accessList: () => undefined,
     gasPayments: (number) => blocks[number] && gasPaymentsOf(blocks[number]),
     transactionAt(number, index) {
       const executed = blocks[number];

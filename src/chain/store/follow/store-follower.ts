@@ -159,6 +159,10 @@ export class StoreFollower implements ReadableBlockStore {
     return this.#view.transactionCount(number);
   }
 
+  accessList(number: number): Uint8Array | undefined {
+    return this.#view.accessList(number);
+  }
+
   gasPayments(number: number): readonly GasPayment[] | undefined {
     return this.#view.gasPayments(number);
   }

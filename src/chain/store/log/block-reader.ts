@@ -13,6 +13,7 @@ import type { GasPayment, RecordItem } from "../../block-store.ts";
 import { type BlockRecord, gasPaymentsOf, type IncludedTransaction, includedTransaction } from "../../block-store.ts";
 import { type AddressParts, addressPartsOf } from "../../records/block-addresses.ts";
 import {
+  decodeAccessListSection,
   decodeAddressParts,
   decodeChangedAddresses,
   decodeGasPayments,
@@ -138,6 +139,15 @@ export class BlockReader {
     const header = this.#part(position, PREFIX_LENGTH, offsetsOffset, decodeHeaderSection);
     this.#headers[slot] = header;
     return header;
+  }
+
+  /** RLP of the block access list, read without the rest of the block. @throws LogCorruptionError */
+  accessList(number: number): Uint8Array | undefined {
+    const header = this.header(number);
+    if (header.blockAccessListHash === undefined) return undefined;
+    const position = this.#positionOf(number);
+    const { restOffset, changesOffset } = this.#prefix(number, position);
+    return this.#part(position, restOffset, changesOffset, (section) => decodeAccessListSection(section, header));
   }
 
   /** @throws LogCorruptionError */

@@ -1,10 +1,12 @@
 import { blobParamsAt } from "../../../base/params/blob-schedule.ts";
 import type { ChainConfig } from "../../../base/params/chain-config.ts";
+import { executionGasMaxOf } from "../../../base/params/execution-limits.ts";
 import { GAS_PER_BLOB } from "../../../base/params/gas.ts";
 import { type Hardfork, isAtLeast } from "../../../base/params/hardforks.ts";
 import type { Address } from "../../../base/primitives/address.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
 import type { Withdrawal } from "../../../base/types/block.ts";
+import { type BlockAccessList, blockAccessListHash } from "../../../base/types/block-access-list.ts";
 import { BLOOM_LENGTH, EMPTY_BLOOM, mergeBloom, ReceiptBlooms } from "../../../base/types/bloom.ts";
 import { EMPTY_REQUESTS_HASH } from "../../../base/types/constants.ts";
 import type { Header } from "../../../base/types/header.ts";
@@ -13,11 +15,12 @@ import { blobGasOf } from "../../../base/types/transaction/fees.ts";
 import { recoverSender } from "../../../base/types/transaction/sender.ts";
 import type { Transaction } from "../../../base/types/transaction/transaction.ts";
 import type { BlockContext, Evm } from "../../machine/evm.ts";
+import type { AccountWriter } from "../../machine/state-port.ts";
 import type { StateChanges, StateReader } from "../../state/reader.ts";
 import { mergeChanges } from "../../state/state-changes.ts";
 import type { StateTrie, StateTrieUpdate } from "../../state/state-trie.ts";
 import { createWorldState, type WorldState } from "../../state/world-state.ts";
-import { type BlockHashes, blockContextOf, type OpenHeader } from "../block-context.ts";
+import { type BlockHashes, blockContextOf, fullGasPool, type OpenHeader } from "../block-context.ts";
 import { InvalidTransactionError } from "../errors.ts";
 import type { RecordedExecutions } from "../parallel/speculation.ts";
 import {
@@ -27,15 +30,10 @@ import {
   type MessageResult,
 } from "../transaction/apply-message.ts";
 import { messageFromTransaction, type TransactionMessage } from "../transaction/message.ts";
+import type { MessageChecks } from "../transaction/validate-message.ts";
+import { AccessListBuilder, reportingAccesses } from "./access-list-builder.ts";
 import { applyRewards, applyWithdrawals } from "./rewards.ts";
-import {
-  depositsOf,
-  requestList,
-  requestsHash,
-  storeAncestry,
-  takeConsolidationRequests,
-  takeWithdrawalRequests,
-} from "./system-calls.ts";
+import { depositsOf, requestList, requestsHash, type Step, storeAncestry, takeRequests } from "./system-calls.ts";
 import { TriePrefetch } from "./trie-prefetch.ts";
 
 /** Modules that executing blocks needs. */
@@ -64,6 +62,7 @@ export type TransactionResult = { readonly receipt: Receipt; readonly result: Me
 export type BlockOutcome = {
   readonly receipts: readonly Receipt[];
   readonly senders: readonly Address[];
+  /** From Amsterdam that of the dimension which was used more (EIP-8037): not what the receipts add up to. */
   readonly gasUsed: bigint;
   readonly blobGasUsed: bigint;
   readonly logsBloom: Uint8Array;
@@ -71,14 +70,20 @@ export type BlockOutcome = {
   readonly requests: readonly Uint8Array[];
   /** Present from Prague. */
   readonly requestsHash?: Hash;
+  /** EIP-7928; present from Amsterdam, as the next. */
+  readonly accessList?: BlockAccessList;
+  readonly blockAccessListHash?: Hash;
   readonly changes: StateChanges;
   readonly trie: StateTrieUpdate;
   /** The state after the block. Stays valid as long as the parent's. */
   readonly state: StateReader;
 };
 
-/** A change of the state by the rules of the chain, after the last transaction; in no transaction and in no header field but the state root. */
-export type SystemUpdate = (state: WorldState) => void;
+/**
+ * A change of the state by the rules of the chain, after the last transaction; in no transaction and in no header field but the state root
+ * and the access list.
+ */
+export type SystemUpdate = (state: AccountWriter) => void;
 
 /** The environment a block is executed in. */
 export type BlockEnv = {
@@ -90,6 +95,8 @@ export type BlockEnv = {
   readonly patch?: StateChanges | undefined;
   /** Blob gas the block may use. */
   readonly blobGasMax: bigint;
+  /** Accounts and slots that the access list may have before the last step of the block; undefined: the end of the block will tell. */
+  readonly accessListItemsMax?: number | undefined;
 };
 
 /** Begins a block after `parent`. */
@@ -125,6 +132,8 @@ export class BlockExecution {
   #bloom = EMPTY_BLOOM;
   readonly #blooms = new ReceiptBlooms();
   #prefetch: TriePrefetch | undefined;
+  /** Undefined before Amsterdam. */
+  readonly #accesses: AccessListBuilder | undefined;
 
   /** @param env its state may hold more than the parent left */
   constructor(env: BlockEnv, header: OpenHeader, modules: ExecutionModules) {
@@ -134,14 +143,19 @@ export class BlockExecution {
     this.header = header;
     this.#env = env;
     this.#modules = modules;
-    const gasPool = { gas: header.gasLimit, blobGas: blobGasMax };
+    const gasPool = fullGasPool(header.gasLimit, blobGasMax);
     this.#environment = { evm, block: context, state, gasPool };
-    storeAncestry(header, { evm, block: context, state });
+    this.#accesses = isAtLeast(context.hardfork, "amsterdam") ? new AccessListBuilder(state) : undefined;
+    storeAncestry(header, this.#environment, this.#stepOf(0));
   }
 
-  /** Units left of the block's gas limit. */
-  gasLeft(): bigint {
-    return this.#environment.gasPool.gas;
+  /** The largest gas limit that one more transaction can have. @param checks of that transaction */
+  gasLeft({ isGasWhole = false }: MessageChecks = {}): bigint {
+    const { gas, stateGas } = this.#environment.gasPool;
+    if (this.#accesses === undefined) return gas;
+    const executionMax = isGasWhole ? undefined : executionGasMaxOf(this.context.hardfork, this.context);
+    const isExecutionFree = executionMax !== undefined && gas >= executionMax;
+    return isExecutionFree || stateGas < gas ? stateGas : gas;
   }
 
   /** Blob gas left of what the fork allows. */
@@ -166,10 +180,20 @@ export class BlockExecution {
    */
   addMessage(tx: Transaction, message: TransactionMessage, options?: ApplyMessageOptions): TransactionResult {
     const { hardfork, blobBaseFee } = this.context;
-    const result = applyMessage(message, this.#environmentOf(tx), options);
+    const accesses = this.#accesses;
+    const result =
+      accesses === undefined
+        ? applyMessage(message, this.#environmentOf(tx), options)
+        : accesses.watch(this.#receipts.length + 1, () =>
+            applyMessage(message, this.#environmentOf(tx), {
+              ...options,
+              onAccess: accesses.onAccess,
+              beforeFinal: () => accesses.assertRoom(this.#env.accessListItemsMax),
+            }),
+          );
     const receipt = receiptOf(tx, result, {
       hardfork,
-      cumulativeGasUsed: this.#gasUsed(),
+      cumulativeGasUsed: this.#environment.gasPool.paidGas,
       effectiveGasPrice: message.gasPrice,
       blobBaseFee,
       blooms: this.#blooms,
@@ -210,11 +234,13 @@ export class BlockExecution {
     const { state, baseRoot, blobGasMax } = this.#env;
     const { hardfork } = this.context;
     const hasRequests = isAtLeast(hardfork, "prague");
-    const requests = hasRequests ? this.#takeRequests() : [];
-    if (withdrawals) applyWithdrawals(withdrawals, state);
+    const step = this.#stepOf(this.#receipts.length + 1);
+    if (withdrawals) step((onAccess) => applyWithdrawals(withdrawals, state, onAccess));
+    const requests = hasRequests ? this.#takeRequests(step) : [];
     applyRewards(this.header, uncles, hardfork, state);
-    systemUpdate?.(state);
+    if (systemUpdate) step((onAccess) => systemUpdate(onAccess ? reportingAccesses(state, onAccess) : state));
     const changes = this.#changes();
+    const accessList = this.#accesses?.list();
     return {
       receipts: this.#receipts,
       senders: this.#senders,
@@ -223,6 +249,7 @@ export class BlockExecution {
       logsBloom: this.#bloom,
       requests,
       ...(hasRequests && { requestsHash: hashOfRequests(requests) }),
+      ...(accessList && { accessList, blockAccessListHash: blockAccessListHash(accessList) }),
       changes,
       trie: this.#modules.stateTrie.update(baseRoot, changes, state.readOfBase()),
       state: state.asReader(),
@@ -237,7 +264,16 @@ export class BlockExecution {
   }
 
   #gasUsed(): bigint {
-    return this.header.gasLimit - this.gasLeft();
+    const { gas, stateGas } = this.#environment.gasPool;
+    return this.header.gasLimit - (gas < stateGas ? gas : stateGas);
+  }
+
+  /** How a part of the block besides transactions is run, which belongs to index `index` of the access list. */
+  #stepOf(index: number): Step {
+    const accesses = this.#accesses;
+    return accesses === undefined
+      ? (run) => run(undefined)
+      : (run) => accesses.watch(index, () => run(accesses.onAccess));
   }
 
   #changes(): StateChanges {
@@ -249,13 +285,9 @@ export class BlockExecution {
   readonly #stateRoot = (): Hash =>
     this.#modules.stateTrie.update(this.#env.baseRoot, this.#changes(), this.#env.state.readOfBase()).root;
 
-  #takeRequests(): readonly Uint8Array[] {
-    const environment = this.#environment;
-    return requestList({
-      deposits: depositsOf(this.#receipts, this.#modules.config.depositContractAddress),
-      withdrawals: takeWithdrawalRequests(environment),
-      consolidations: takeConsolidationRequests(environment),
-    });
+  #takeRequests(step: Step): readonly Uint8Array[] {
+    const deposits = depositsOf(this.#receipts, this.#modules.config.depositContractAddress);
+    return requestList(deposits, takeRequests(this.#environment, step));
   }
 }
 

@@ -21,7 +21,7 @@ import { hashFromBigint, hashToBytes } from "../../../base/primitives/hash.ts";
 import type { Block } from "../../../base/types/block.ts";
 import { validateBody } from "../validation/validate-body.ts";
 import { checkGasLimit, validateHeader } from "../validation/validate-header.ts";
-import { createBlockBuilder, type PayloadAttributes } from "./build-block.ts";
+import { createBlockBuilder, nextSlotNumber, type PayloadAttributes } from "./build-block.ts";
 import { executeBlock } from "./execute-block.ts";
 
 const attributes: PayloadAttributes = {
@@ -175,4 +175,11 @@ test("a transaction that pays less than the agreed tip is in no block, built or 
   });
   const own = createBlockBuilder(chain.genesis, attributes, { ...chain.modules, config: agreed(2n) });
   assert.throws(() => own.add(tx), { code: "TX_TIP_BELOW_AGREED_MINIMUM" });
+});
+
+test("nextSlotNumber is one after the parent's, the block's number after a parent without one, and stays within 64 bits", () => {
+  assert.equal(nextSlotNumber({ number: 35 }), 36n);
+  assert.equal(nextSlotNumber({ number: 35, slotNumber: 0n }), 1n);
+  assert.equal(nextSlotNumber({ number: 0, slotNumber: 7n }), 8n);
+  assert.equal(nextSlotNumber({ number: 0, slotNumber: 2n ** 64n - 1n }), 0n);
 });

@@ -6,6 +6,7 @@ import type { Address } from "../../../base/primitives/address.ts";
 import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
 import { type Hash, ZERO_HASH } from "../../../base/primitives/hash.ts";
 import type { ExecutedBlock, Withdrawal } from "../../../base/types/block.ts";
+import { type BlockAccessList, EMPTY_BLOCK_ACCESS_LIST_HASH } from "../../../base/types/block-access-list.ts";
 import { encodeWithdrawal } from "../../../base/types/block-codec.ts";
 import { EMPTY_BLOOM } from "../../../base/types/bloom.ts";
 import {
@@ -27,6 +28,7 @@ import { checkMinimumTip } from "../transaction/validate-message.ts";
 import { checkAccountPermissions } from "../validation/account-permissions.ts";
 import { validateBlockSize } from "../validation/validate-body.ts";
 import { validateHeader } from "../validation/validate-header.ts";
+import { accessListItemsMax } from "./access-list-builder.ts";
 import {
   type BlockEnv,
   BlockExecution,
@@ -37,6 +39,7 @@ import {
   type SystemUpdate,
   type TransactionResult,
 } from "./block-execution.ts";
+import { checkAccessListSize } from "./execute-block.ts";
 import { depositsOf } from "./system-calls.ts";
 
 const ZERO_NONCE = new Uint8Array(8);
@@ -55,6 +58,8 @@ export type PayloadAttributes = {
   readonly withdrawals?: readonly Withdrawal[];
   /** From Cancun; the zero hash when left out. */
   readonly parentBeaconBlockRoot?: Hash;
+  /** From Amsterdam; the one after the parent's when left out, or the number of the block where the parent has none. */
+  readonly slotNumber?: bigint;
   /** A block whose gas limit and base fee need not follow from its parent's: dev chains only, no other client accepts it. */
   readonly forced?: { readonly baseFeePerGas?: bigint };
   readonly systemUpdate?: SystemUpdate;
@@ -70,6 +75,8 @@ export type SealedBlock = {
   readonly state: StateReader;
   /** EIP-7685, each with its type byte. */
   readonly requests: readonly Uint8Array[];
+  /** EIP-7928; present from Amsterdam. */
+  readonly accessList?: BlockAccessList | undefined;
 };
 
 /**
@@ -91,8 +98,20 @@ export function createBlockBuilder(
     isEqualTimeAllowed: true,
     ...(attributes.forced && { areFeesForced: true }),
   });
-  const env = blockEnvOf(header, parent, config);
+  const env = {
+    ...blockEnvOf(header, parent, config),
+    accessListItemsMax: itemsBeforeEnd(header.gasLimit, attributes),
+  };
   return new BlockBuilder(env, header, modules, { attributes, parentState: parent.state, beforeTransaction });
+}
+
+/** Items of the access list that the system calls at the end of a block may need: heads of four queues, and what is taken out of them. */
+const END_ITEMS = 250;
+
+/** Accounts and slots that the access list may have while its end is still to come. */
+function itemsBeforeEnd(gasLimit: bigint, { withdrawals = [] }: PayloadAttributes): number {
+  const itemsMax = accessListItemsMax(gasLimit);
+  return itemsMax - withdrawals.length - Math.min(END_ITEMS, itemsMax >> 1);
 }
 
 /** A block under construction. */
@@ -152,6 +171,7 @@ export class BlockBuilder extends BlockExecution {
     const outcome = this.finish({ withdrawals, systemUpdate });
     const transactions = this.#transactions;
     const content = { transactions, extraData, ...(withdrawals && { withdrawals }) };
+    checkAccessListSize(this.header, outcome.accessList);
     const executed = sealBlock(this.header, content, outcome);
     validateBlockSize(executed.block, this.#config);
     return {
@@ -160,6 +180,7 @@ export class BlockBuilder extends BlockExecution {
       nodes: outcome.trie.nodes,
       state: outcome.state,
       requests: outcome.requests,
+      accessList: outcome.accessList,
     };
   }
 }
@@ -180,14 +201,23 @@ function emptyBlockHeader(header: OpenHeader, extraData: Uint8Array, config: Cha
     ...(isAtLeast(hardfork, "shanghai") && { withdrawalsRoot: EMPTY_WITHDRAWALS_ROOT }),
     ...(header.excessBlobGas !== undefined && { blobGasUsed: 0n }),
     ...(isAtLeast(hardfork, "prague") && { requestsHash: EMPTY_REQUESTS_HASH }),
+    ...(isAtLeast(hardfork, "amsterdam") && { blockAccessListHash: EMPTY_BLOCK_ACCESS_LIST_HASH }),
   };
+}
+
+/**
+ * The slot of the block after `parent` (EIP-7843) where nobody names another: one after the parent's, and the number of the block where
+ * the parent has none. Every node derives it without a beacon chain (ADR 146).
+ */
+export function nextSlotNumber({ slotNumber, number }: Pick<Header, "slotNumber" | "number">): bigint {
+  return slotNumber === undefined ? BigInt(number + 1) : BigInt.asUintN(64, slotNumber + 1n);
 }
 
 /** The header of the block after `parent`, as far as it is known before its transactions. */
 export function openHeader(
   parent: Header,
   parentHash: Hash,
-  { timestamp, feeRecipient, gasLimit, prevRandao, parentBeaconBlockRoot, forced }: PayloadAttributes,
+  { timestamp, feeRecipient, gasLimit, prevRandao, parentBeaconBlockRoot, slotNumber, forced }: PayloadAttributes,
   config: ChainConfig,
 ): OpenHeader {
   const point = { number: parent.number + 1, timestamp, difficulty: 0n };
@@ -206,6 +236,7 @@ export function openHeader(
       excessBlobGas: nextExcessBlobGas(parent, blobParams, isAtLeast(hardfork, "osaka")),
       parentBeaconBlockRoot: parentBeaconBlockRoot ?? ZERO_HASH,
     }),
+    ...(isAtLeast(hardfork, "amsterdam") && { slotNumber: slotNumber ?? nextSlotNumber(parent) }),
   };
 }
 
@@ -222,7 +253,7 @@ type BlockContent = {
 export function sealBlock(
   header: OpenHeader,
   { transactions, extraData, withdrawals }: BlockContent,
-  { receipts, senders, gasUsed, blobGasUsed, logsBloom, requestsHash, trie }: BlockOutcome,
+  { receipts, senders, gasUsed, blobGasUsed, logsBloom, requestsHash, blockAccessListHash, trie }: BlockOutcome,
 ): ExecutedBlock {
   const sealed: Header = {
     ...header,
@@ -238,6 +269,7 @@ export function sealBlock(
     // Excess blob gas is in every header from Cancun.
     ...(header.excessBlobGas !== undefined && { blobGasUsed }),
     ...(requestsHash && { requestsHash }),
+    ...(blockAccessListHash && { blockAccessListHash }),
   };
   const block = {
     hash: headerHash(sealed),

@@ -8,6 +8,7 @@ import { equalBytes } from "../../../base/primitives/bytes.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
 import { hexDigits } from "../../../base/primitives/hex.ts";
 import type { Block, ExecutedBlock } from "../../../base/types/block.ts";
+import type { BlockAccessList } from "../../../base/types/block-access-list.ts";
 import { logsBloom } from "../../../base/types/bloom.ts";
 import type { Header } from "../../../base/types/header.ts";
 import { headerHash } from "../../../base/types/header-codec.ts";
@@ -19,6 +20,7 @@ import { orderedTrieRoot } from "../../../store/trie/ordered-trie-root.ts";
 import { createAddress } from "../../machine/contract-creation.ts";
 import { InvalidBlockError } from "../errors.ts";
 import { validateBody } from "../validation/validate-body.ts";
+import { accessListItems, accessListItemsMax } from "./access-list-builder.ts";
 import {
   type BlockExecution,
   type BlockOutcome,
@@ -103,12 +105,29 @@ function checkOutcome(header: Header, outcome: BlockOutcome): void {
       `invalid requests hash ${mismatch(header.requestsHash, outcome.requestsHash)}`,
     );
   }
+  const { blockAccessListHash: accessListHash } = outcome;
+  if (accessListHash !== undefined && header.blockAccessListHash !== accessListHash) {
+    throw new InvalidBlockError(
+      "BLOCK_INVALID_BLOCK_ACCESS_LIST",
+      `access list hash mismatch ${mismatch(header.blockAccessListHash, accessListHash)}`,
+    );
+  }
+  checkAccessListSize(header, outcome.accessList);
   if (header.stateRoot !== outcome.trie.root) {
     throw new InvalidBlockError(
       "BLOCK_INVALID_STATE_ROOT",
       `invalid merkle root ${mismatch(header.stateRoot, outcome.trie.root)}`,
     );
   }
+}
+
+/** EIP-7928: a block with a low gas limit cannot have a long list. */
+export function checkAccessListSize({ gasLimit }: Pick<Header, "gasLimit">, list: BlockAccessList | undefined): void {
+  if (list === undefined || accessListItems(list) <= accessListItemsMax(gasLimit)) return;
+  throw new InvalidBlockError(
+    "BLOCK_INVALID_BLOCK_ACCESS_LIST",
+    "invalid block access list: block access list exceeds size constraint",
+  );
 }
 
 function mismatch(remote: Hash | undefined, local: Hash): string {

@@ -48,12 +48,11 @@ test("depositsOf rejects an event of another shape", () => {
 });
 
 test("requestList leaves out empty requests and puts the type in front (EIP-7685)", () => {
-  const requests = {
-    deposits: EMPTY_BYTES,
-    withdrawals: Uint8Array.of(7),
-    consolidations: EMPTY_BYTES,
-  };
-  assert.deepEqual(requestList(requests), [Uint8Array.of(1, 7)]);
+  const others = [
+    { type: 1, data: Uint8Array.of(7) },
+    { type: 2, data: EMPTY_BYTES },
+  ];
+  assert.deepEqual(requestList(EMPTY_BYTES, others), [Uint8Array.of(1, 7)]);
 });
 
 test("requestsHash is the hash of the hashes", () => {

@@ -1,6 +1,7 @@
 import { type Hardfork, isAtLeast } from "../../../base/params/hardforks.ts";
 import type { Withdrawal } from "../../../base/types/block.ts";
 import type { Header } from "../../../base/types/header.ts";
+import type { ExecuteOptions } from "../../machine/evm.ts";
 import { credited, EMPTY_ACCOUNT } from "../../state/account.ts";
 import type { WorldState } from "../../state/world-state.ts";
 
@@ -40,8 +41,13 @@ export function applyRewards(
 const WEI_PER_GWEI = 1_000_000_000n;
 
 /** EIP-4895: credits each withdrawal; an account that is empty afterwards is not created. */
-export function applyWithdrawals(withdrawals: readonly Withdrawal[], state: WorldState): void {
+export function applyWithdrawals(
+  withdrawals: readonly Withdrawal[],
+  state: WorldState,
+  onAccess?: ExecuteOptions["onAccess"],
+): void {
   for (const { address, amount } of withdrawals) {
+    onAccess?.(address, undefined);
     state.setAccount(address, credited(state.account(address) ?? EMPTY_ACCOUNT, amount * WEI_PER_GWEI));
   }
   state.finalizeTransaction({ selfDestructs: [], deleteEmptyTouched: true });

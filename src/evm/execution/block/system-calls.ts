@@ -1,20 +1,20 @@
 import { createHash } from "node:crypto";
 import {
   BEACON_ROOTS_ADDRESS,
-  CONSOLIDATION_REQUEST_ADDRESS,
   HISTORY_STORAGE_ADDRESS,
   REQUEST_CONTRACTS,
+  type RequestContract,
   SYSTEM_ADDRESS,
   SYSTEM_CALL_GAS,
-  WITHDRAWAL_REQUEST_ADDRESS,
+  SYSTEM_CALL_STATE_GAS,
 } from "../../../base/params/gas.ts";
-import { isAtLeast } from "../../../base/params/hardforks.ts";
+import { type Hardfork, isAtLeast } from "../../../base/params/hardforks.ts";
 import { type Address, checksumAddress } from "../../../base/primitives/address.ts";
 import { bytesToBigint, concatBytes, EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
 import { type Hash, hashFromBytes, hashToBytes } from "../../../base/primitives/hash.ts";
 import type { Header } from "../../../base/types/header.ts";
 import type { Log, Receipt } from "../../../base/types/receipt.ts";
-import type { BlockContext, Evm, ExecutionResult } from "../../machine/evm.ts";
+import type { BlockContext, Evm, ExecuteOptions, ExecutionResult } from "../../machine/evm.ts";
 import { haltText } from "../../machine/halts.ts";
 import { EMPTY_CODE_HASH } from "../../state/account.ts";
 import type { StateReader } from "../../state/reader.ts";
@@ -28,52 +28,57 @@ type SystemCallEnvironment = {
   readonly state: WorldState;
 };
 
-/** What precedes the transactions of a block: EIP-4788 from Cancun, EIP-2935 from Prague. */
+/** Runs a part of a block that ends in `finalizeTransaction`, with what it is to tell of each account and slot that it looks at. */
+export type Step = <T>(run: (onAccess: ExecuteOptions["onAccess"]) => T) => T;
+
+/** What precedes the transactions of a block: EIP-4788 from Cancun, EIP-2935 from Prague. A missing or failing contract is ignored. */
 export function storeAncestry(
   { parentHash, parentBeaconBlockRoot }: Pick<Header, "parentHash" | "parentBeaconBlockRoot">,
   environment: SystemCallEnvironment,
+  step: Step = (run) => run(undefined),
 ): void {
-  if (parentBeaconBlockRoot !== undefined) storeBeaconRoot(parentBeaconBlockRoot, environment);
-  if (isAtLeast(environment.block.hardfork, "prague")) storeParentHash(parentHash, environment);
-}
-
-/** EIP-4788: stores the beacon root in its contract. A missing or failing contract is ignored. */
-function storeBeaconRoot(root: Hash, environment: SystemCallEnvironment): void {
-  systemCall(BEACON_ROOTS_ADDRESS, hashToBytes(root), environment);
-}
-
-/** EIP-2935: stores the parent's hash in the history contract. */
-function storeParentHash(parentHash: Hash, environment: SystemCallEnvironment): void {
-  systemCall(HISTORY_STORAGE_ADDRESS, hashToBytes(parentHash), environment);
+  if (parentBeaconBlockRoot !== undefined) {
+    step((onAccess) => systemCall(BEACON_ROOTS_ADDRESS, hashToBytes(parentBeaconBlockRoot), environment, onAccess));
+  }
+  if (isAtLeast(environment.block.hardfork, "prague")) {
+    step((onAccess) => systemCall(HISTORY_STORAGE_ADDRESS, hashToBytes(parentHash), environment, onAccess));
+  }
 }
 
 /**
- * EIP-7002: the withdrawal requests queued in this block and before, as their contract returns them.
- * @throws InvalidBlockError when the contract is missing or fails
+ * EIP-7002, EIP-7251, EIP-8282: the requests queued in this block and before, as their contracts return them, by type.
+ * @throws InvalidBlockError when a contract is missing or fails
  */
-export function takeWithdrawalRequests(environment: SystemCallEnvironment): Uint8Array {
-  return takeQueue(WITHDRAWAL_REQUEST_ADDRESS, "withdrawal", environment);
+export function takeRequests(environment: SystemCallEnvironment, step: Step): TypedRequests[] {
+  return requestContractsAt(environment.block.hardfork).map((contract) => ({
+    type: contract.requestType,
+    data: step((onAccess) => takeQueue(contract, environment, onAccess)),
+  }));
 }
 
-/**
- * EIP-7251: the same for consolidation requests.
- * @throws InvalidBlockError
- */
-export function takeConsolidationRequests(environment: SystemCallEnvironment): Uint8Array {
-  return takeQueue(CONSOLIDATION_REQUEST_ADDRESS, "consolidation", environment);
+/** The contracts without which no block under the rules of `hardfork` is valid. */
+function requestContractsAt(hardfork: Hardfork): readonly RequestContract[] {
+  return REQUEST_CONTRACTS.filter(({ since }) => isAtLeast(hardfork, since));
 }
 
-/** Of the contracts without which no block from Prague on is valid, those that `state` lacks. */
-export function missingRequestContracts(state: Pick<StateReader, "account">): typeof REQUEST_CONTRACTS {
-  return REQUEST_CONTRACTS.filter(({ address }) => {
+/** Of the contracts without which no block under the rules of `hardfork` is valid, those that `state` lacks. */
+export function missingRequestContracts(
+  state: Pick<StateReader, "account">,
+  hardfork: Hardfork,
+): readonly RequestContract[] {
+  return requestContractsAt(hardfork).filter(({ address }) => {
     const { codeHash = EMPTY_CODE_HASH } = state.account(address) ?? {};
     return codeHash === EMPTY_CODE_HASH;
   });
 }
 
-function takeQueue(address: Address, name: string, environment: SystemCallEnvironment): Uint8Array {
-  const prefix = `failed to process ${name} queue`;
-  const result = systemCall(address, EMPTY_BYTES, environment);
+function takeQueue(
+  { address, queue }: RequestContract,
+  environment: SystemCallEnvironment,
+  onAccess: ExecuteOptions["onAccess"],
+): Uint8Array {
+  const prefix = `failed to process ${queue} queue`;
+  const result = systemCall(address, EMPTY_BYTES, environment, onAccess);
   if (result === undefined) {
     throw new InvalidBlockError(
       "BLOCK_SYSTEM_CONTRACT_EMPTY",
@@ -103,7 +108,9 @@ function systemCall(
   to: Address,
   data: Uint8Array,
   { evm, block, state }: SystemCallEnvironment,
+  onAccess: ExecuteOptions["onAccess"],
 ): ExecutionResult | undefined {
+  onAccess?.(to, undefined);
   const callee = state.account(to);
   if (callee === undefined || callee.codeHash === EMPTY_CODE_HASH) return undefined;
   const result = evm.execute(
@@ -114,6 +121,7 @@ function systemCall(
       value: 0n,
       data,
       gas: SYSTEM_CALL_GAS,
+      reservoir: isAtLeast(block.hardfork, "amsterdam") ? SYSTEM_CALL_STATE_GAS : undefined,
       gasPrice: 0n,
       blobVersionedHashes: [],
       warmAddresses: [],
@@ -121,16 +129,18 @@ function systemCall(
     },
     block,
     state,
-    SYSTEM_CALL_OPTIONS,
+    onAccess ? { ...SYSTEM_CALL_OPTIONS, onAccess } : SYSTEM_CALL_OPTIONS,
   );
-  state.finalizeTransaction({ selfDestructs: result.selfDestructs, deleteEmptyTouched: true });
+  state.finalizeTransaction({
+    selfDestructs: result.selfDestructs,
+    deleteEmptyTouched: true,
+    keepsBalances: isAtLeast(block.hardfork, "amsterdam"),
+  });
   return result;
 }
 
-/** EIP-7685 request types: deposits (EIP-6110), withdrawals (EIP-7002), consolidations (EIP-7251). */
+/** EIP-7685 request type of deposits (EIP-6110) */
 const DEPOSIT_TYPE = 0x00;
-const WITHDRAWAL_TYPE = 0x01;
-const CONSOLIDATION_TYPE = 0x02;
 
 /** keccak256("DepositEvent(bytes,bytes,bytes,bytes,bytes)") */
 const DEPOSIT_TOPIC = "0x649bbc62d0e31342afea4e5cd82d4049e7e1ee912fc0889aa790803be39038c5" as Hash;
@@ -145,21 +155,14 @@ const DEPOSIT_FIELDS = [
   { offset: 512, length: 8 },
 ] as const;
 
-/** Requests of one block by type, each without its type byte. */
-type BlockRequests = {
-  readonly deposits: Uint8Array;
-  readonly withdrawals: Uint8Array;
-  readonly consolidations: Uint8Array;
-};
+/** Requests of one block of one type, without the type byte. */
+type TypedRequests = { readonly type: number; readonly data: Uint8Array };
 
 /** The requests as the consensus layer sees them: `type ‖ data`, ascending, without the empty ones (EIP-7685). */
-export function requestList(requests: BlockRequests): Uint8Array[] {
-  const typed = [
-    [DEPOSIT_TYPE, requests.deposits],
-    [WITHDRAWAL_TYPE, requests.withdrawals],
-    [CONSOLIDATION_TYPE, requests.consolidations],
-  ] as const;
-  return typed.filter(([, data]) => data.length > 0).map(([type, data]) => concatBytes(Uint8Array.of(type), data));
+export function requestList(deposits: Uint8Array, others: readonly TypedRequests[]): Uint8Array[] {
+  return [{ type: DEPOSIT_TYPE, data: deposits }, ...others]
+    .filter(({ data }) => data.length > 0)
+    .map(({ type, data }) => concatBytes(Uint8Array.of(type), data));
 }
 
 /** `requestsHash` of the header: sha256 over the sha256 of each request (EIP-7685). */

@@ -148,7 +148,7 @@ export function transactionFieldsOf(args: CallArguments, chainId: bigint, leastT
 }
 
 function typeOf(args: CallArguments, leastType: 0 | 2): 0 | 1 | 2 | 3 | 4 {
-  if (args.gasPrice !== undefined) return 0;
+  if (args.gasPrice !== undefined) return args.accessList ? 1 : 0;
   if (args.authorizationList) return 4;
   if (args.blobVersionedHashes) return 3;
   if (args.maxFeePerGas !== undefined || leastType === 2) return 2;

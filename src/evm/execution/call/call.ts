@@ -6,7 +6,7 @@ import type { Precompile } from "../../machine/state-port.ts";
 import type { Tracer } from "../../machine/tracer.ts";
 import type { StateReader } from "../../state/reader.ts";
 import { createWorldState, type WorldState } from "../../state/world-state.ts";
-import { type BlockHashes, blockContextOf, type ContextHeader, type GasPool } from "../block-context.ts";
+import { type BlockHashes, blockContextOf, type ContextHeader, fullGasPool } from "../block-context.ts";
 import { InvalidTransactionError } from "../errors.ts";
 import { applyMessage, type CallResult } from "../transaction/apply-message.ts";
 import type { TransactionMessage } from "../transaction/message.ts";
@@ -45,6 +45,8 @@ export type CallOptions = Pick<ExecuteOptions, "tracer" | "memoryBytesMax"> & {
   readonly gasCap?: bigint;
   /** Milliseconds after which the call is aborted. */
   readonly timeoutMs?: number;
+  /** The gas is divided as that of a transaction (EIP-8037), since one is being prepared. */
+  readonly isTransaction?: boolean;
 };
 
 export type SingleCallOptions = CallOptions & {
@@ -58,7 +60,8 @@ export type SingleCallOptions = CallOptions & {
  */
 type PrecompileOverrides = "apply" | "check";
 
-const CALL_CHECKS = { skipNonce: true, skipTransactionChecks: true, noBaseFee: true };
+const TRANSACTION_CHECKS = { skipNonce: true, skipTransactionChecks: true, noBaseFee: true };
+const CALL_CHECKS = { ...TRANSACTION_CHECKS, isGasWhole: true };
 
 /** A call ready to be run, any number of times, each from the same state. */
 export type PreparedCall = {
@@ -129,7 +132,7 @@ export function prepareCall(
   const { memoryBytesMax, timeoutMs } = options;
   const deadlineMs = timeoutMs === undefined ? undefined : performance.now() + timeoutMs;
   const runOptions = {
-    checks: CALL_CHECKS,
+    checks: options.isTransaction ? TRANSACTION_CHECKS : CALL_CHECKS,
     precompiles: precompiles === ownPrecompiles ? undefined : precompiles,
     tracer: options.tracer,
     memoryBytesMax,
@@ -151,7 +154,8 @@ export function prepareCall(
           evm,
           block: target.keepsFees ? block : withoutPrices(block, message),
           state: kept ?? createWorldState(state),
-          gasPool: gasPoolFor(message),
+          // The block's own limit does not bind a call.
+          gasPool: fullGasPool(message.gasLimit, 2n ** 64n),
         },
         tracer === runOptions.tracer ? runOptions : { ...runOptions, tracer },
       );
@@ -179,11 +183,6 @@ export function runOrRefuse(prepared: PreparedCall, over: Parameters<PreparedCal
     const message = `err: ${error.message} (supplied gas ${gasLimit})`;
     throw new CallRefusedError(message, { reason: error.code, gasLimit }, { cause: error });
   }
-}
-
-/** The block's own limit does not bind a call. */
-function gasPoolFor({ gasLimit }: TransactionMessage): GasPool {
-  return { gas: gasLimit, blobGas: 2n ** 64n };
 }
 
 /** Blocks as a call without a price sees them, by the block: the EVM takes in a block that it had last in no time. */

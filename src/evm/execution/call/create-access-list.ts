@@ -64,7 +64,7 @@ export function createAccessList(
       if (access) record(accesses, access.address, access.slot, excluded);
     },
   };
-  const prepared = prepareCall(priced, on, modules, { ...callOptions, tracer });
+  const prepared = prepareCall(priced, on, modules, { ...callOptions, tracer, isTransaction: true });
   const { message, state } = prepared;
   const nonce = priced.nonce ?? (state.account(message.from) ?? EMPTY_ACCOUNT).nonce;
   const complete = { ...priced, nonce, gas: message.gasLimit };

@@ -1,5 +1,6 @@
 import { txGasLimitMaxOf } from "../../../base/params/execution-limits.ts";
 import { CALL_STIPEND, TX_BASE_GAS } from "../../../base/params/gas.ts";
+import { isAtLeast } from "../../../base/params/hardforks.ts";
 import { isOutOfGas } from "../../machine/halts.ts";
 import { EMPTY_ACCOUNT, EMPTY_CODE_HASH } from "../../state/account.ts";
 import { InvalidTransactionError } from "../errors.ts";
@@ -33,11 +34,12 @@ export function estimateGas(
 ): bigint {
   // No gas given is as good as too little to be meant: the search then begins at the block's limit.
   const withGas = { ...args, gas: args.gas ?? 0n };
-  const prepared = prepareCall(withGas, target, modules, options, "check");
+  const prepared = prepareCall(withGas, target, modules, { ...options, isTransaction: true }, "check");
   const { gasCap = CALL_GAS_CAP } = options;
   const allowance = allowanceOf(prepared, gasCap);
   const run: Run = (gasLimit) => runWith(prepared, gasLimit, options.timeoutMs);
-  if (isPlainTransfer(prepared) && isEnoughForTransfer(run)) return TX_BASE_GAS;
+  const transfer = isPlainTransfer(prepared) ? resultOfTransfer(run) : undefined;
+  if (transfer) return transfer.gasUsed;
   const result = run(allowance);
   if (result === "tooLittleGas" || (result.halt && isOutOfGas(result.halt))) {
     throw new GasAllowanceError(allowance);
@@ -55,7 +57,7 @@ function allowanceOf({ message, block, state }: PreparedCall, gasCap: bigint): b
   const lower = (limit: bigint) => {
     if (allowance > limit) allowance = limit;
   };
-  const cap = txGasLimitMaxOf(block.hardfork, block);
+  const cap = isAtLeast(block.hardfork, "amsterdam") ? undefined : txGasLimitMaxOf(block.hardfork, block);
   if (cap !== undefined) lower(cap);
   if (message.maxFeePerGas !== 0n) {
     const { from, value } = message;
@@ -81,12 +83,16 @@ function isPlainTransfer({ message: { data, to }, state }: PreparedCall): boolea
   return (state.account(to) ?? EMPTY_ACCOUNT).codeHash === EMPTY_CODE_HASH;
 }
 
-/** Whatever goes wrong here goes wrong again, and is told, in the run that follows. */
-function isEnoughForTransfer(run: Run): boolean {
+/**
+ * The transfer with the gas of one before Amsterdam: what it uses is exact, since no code runs. undefined where it needs more; whatever goes
+ * wrong here goes wrong again, and is told, in the run that follows.
+ */
+function resultOfTransfer(run: Run): CallResult | undefined {
   try {
-    return succeeds(run, TX_BASE_GAS);
+    const result = run(TX_BASE_GAS);
+    return result !== "tooLittleGas" && result.outcome === "success" ? result : undefined;
   } catch (error) {
-    if (error instanceof CallRefusedError) return false;
+    if (error instanceof CallRefusedError) return undefined;
     throw error;
   }
 }

@@ -18,12 +18,17 @@ export type Write =
   | { readonly kind: "touch"; readonly address: Address }
   | { readonly kind: "code"; readonly code: Uint8Array };
 
+/** What an execution reported of an account or a slot that it looked at. */
+export type Access = readonly [address: Address, slot: Hash | undefined];
+
 /** One execution, before it is encoded. */
 export type Recorded = {
   readonly message: Message;
   readonly block: BlockContext;
   readonly reads: readonly Read[];
   readonly writes: readonly Write[];
+  /** Those that its block asked for. */
+  readonly accesses: readonly Access[];
   readonly result: ExecutionResult;
   /** Nonce and balance of the caller had no effect. */
   readonly isCallerUnread: boolean;
@@ -43,15 +48,16 @@ export class BatchWriter {
   #halts: Halt[] = [];
 
   /** @param block the same in all of a batch */
-  add(hash: Hash, { message, block, reads, writes, result, isCallerUnread }: Recorded): void {
+  add(hash: Hash, { message, block, reads, writes, accesses, result, isCallerUnread }: Recorded): void {
     this.#block ??= block;
     invariant(this.#block === block, "a batch is of one block");
-    const { caller, to, createAddress, gas, gasPrice, value, warmAddresses } = message;
+    const { caller, to, createAddress, gas, reservoir = 0n, gasPrice, value, warmAddresses } = message;
     this.#hashes.push(hash);
     this.#starts.push(this.#words.length);
     this.#name(caller);
     this.#name(to ?? createAddress!);
     this.#value(gas);
+    this.#value(reservoir);
     this.#value(gasPrice);
     this.#value(value);
     this.#list(warmAddresses, (address) => this.#name(address));
@@ -60,9 +66,17 @@ export class BatchWriter {
     const before = reads.find((each) => each.kind === "account" && each.address === unread);
     const balance = (before?.kind === "account" && before.account?.balance) || 0n;
     this.#list(writes, (each) => this.#write(each, unread, balance));
-    const { outcome, halt, gasLeft, gasRefund, returnData, logs, selfDestructs } = result;
+    this.#list(accesses, ([address, slot]) => {
+      this.#name(address);
+      this.#words.push(slot === undefined ? 0 : 1);
+      if (slot !== undefined) this.#name(slot);
+    });
+    const { outcome, halt, gasLeft, reservoirLeft = 0n, spilled = 0n } = result;
+    const { gasRefund, returnData, logs, selfDestructs } = result;
     this.#words.push(OUTCOMES.indexOf(outcome), halt === undefined ? 0 : this.#halts.push(halt));
     this.#value(gasLeft);
+    this.#value(reservoirLeft);
+    this.#value(spilled);
     this.#value(gasRefund);
     this.#data(returnData);
     this.#list(logs, ({ address, topics, data }) => {

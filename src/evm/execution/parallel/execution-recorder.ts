@@ -2,11 +2,11 @@ import type { Address } from "../../../base/primitives/address.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
 import type { BlockContext, Evm, ExecuteOptions, ExecutionResult, Message } from "../../machine/evm.ts";
 import type { EvmAccount, State } from "../../machine/state-port.ts";
-import { BatchWriter, type Read, type Recorded, type Write } from "./batch-writer.ts";
+import { type Access, BatchWriter, type Read, type Recorded, type Write } from "./batch-writer.ts";
 import type { RecordedBatch } from "./recorded-batch.ts";
 
 /**
- * An EVM that records the executions of transactions. It needs an engine that reports accesses to its tracer, reads all it needs before it writes
+ * An EVM that records the executions of transactions. It needs an engine that reports accesses, reads all it needs before it writes
  * anything, and executes the same wherever it reads the same: that of `evm/machine/engine.ts`.
  */
 export class ExecutionRecorder implements Evm {
@@ -37,19 +37,24 @@ export class ExecutionRecorder implements Evm {
   }
 
   execute(message: Message, block: BlockContext, state: State, options: ExecuteOptions = {}): ExecutionResult {
-    if (!this.#isRecording || options.tracer) return this.#evm.execute(message, block, state, options);
+    if (!this.#isRecording || options.tracer || message.isUnpaid)
+      return this.#evm.execute(message, block, state, options);
     const { caller } = message;
     // Code that runs in the caller's account can read its balance and nonce without naming it.
     let isCallerRead = message.to === caller;
-    const onAccess = (address: Address, slot: Hash | null) => {
-      if (slot === null && address === caller) isCallerRead = true;
+    const accesses: Access[] = [];
+    const onAccess = (address: Address, slot: Hash | undefined) => {
+      if (slot === undefined && address === caller) isCallerRead = true;
+      if (options.onAccess === undefined) return;
+      accesses.push([address, slot]);
+      options.onAccess(address, slot);
     };
     const recording = new RecordingState(state);
-    const result = this.#evm.execute(message, block, recording, { ...options, tracer: { onAccess } });
+    const result = this.#evm.execute(message, block, recording, { ...options, onAccess });
     if (recording.isWhole && !dependsOnMachine(result)) {
       const { reads, writes } = recording;
       const isCallerUnread = !isCallerRead && !changesNonce(caller, reads, writes);
-      this.#recorded = { message, block, reads, writes, result, isCallerUnread };
+      this.#recorded = { message, block, reads, writes, accesses, result, isCallerUnread };
     }
     return result;
   }

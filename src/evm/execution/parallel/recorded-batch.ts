@@ -6,9 +6,10 @@ import type { Halt } from "../../machine/halts.ts";
  * Executions of transactions as another thread recorded them: what each was called with, what it read, what it wrote, and how it ended. Plain data in
  * a few arrays, because it crosses threads and because an object for each read would cost the chain's thread as much as executing.
  *
- *     execution: caller ‖ target ‖ gas ‖ gas price ‖ value ‖ list of warm addresses
- *                ‖ list of reads ‖ list of writes
- *                ‖ outcome ‖ halt + 1 ‖ gas left ‖ refund ‖ return data ‖ list of logs ‖ list of self-destructs
+ *     execution: caller ‖ target ‖ gas ‖ state gas ‖ gas price ‖ value ‖ list of warm addresses
+ *                ‖ list of reads ‖ list of writes ‖ list of accesses
+ *                ‖ outcome ‖ halt + 1 ‖ gas left ‖ state gas left ‖ gas spilled ‖ refund ‖ return data ‖ list of logs ‖ list of self-destructs
+ *     access:    address ‖ 0, or address ‖ 1 ‖ slot
  *     log:       address ‖ list of topics ‖ data
  *     list:      length ‖ elements
  *     data:      begin ‖ end, in `bytes`
@@ -46,6 +47,7 @@ const BLOCK_FIELDS: Readonly<Record<keyof RecordedBlock, true>> = {
   prevRandao: true,
   baseFeePerGas: true,
   blobBaseFee: true,
+  slotNumber: true,
   codeSizeMax: true,
   noTxGasLimit: true,
   devRules: true,

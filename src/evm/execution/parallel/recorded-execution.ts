@@ -1,3 +1,4 @@
+import { isAtLeast } from "../../../base/params/hardforks.ts";
 import type { Address } from "../../../base/primitives/address.ts";
 import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
@@ -34,19 +35,27 @@ export class RecordedExecution implements Evm {
   execute(message: Message, block: BlockContext, state: State, options: ExecuteOptions = {}): ExecutionResult {
     this.#at = this.#start;
     const isPlain = !(options.tracer || options.precompiles || options.deadlineMs || options.memoryBytesMax);
-    if (!isPlain || !isSameBlock(block, this.#batch.block!) || !this.#isFor(message) || !this.#readsAre(state)) {
+    if (
+      !isPlain ||
+      message.isUnpaid ||
+      !isSameBlock(block, this.#batch.block!) ||
+      !this.#isFor(message) ||
+      !this.#readsAre(state)
+    ) {
       this.#counts.conflicts++;
       return this.#evm.execute(message, block, state, options);
     }
     this.#counts.applied++;
     this.#write(state);
+    this.#report(options.onAccess);
     return this.#result();
   }
 
   /** What the transaction's hash does not say. */
-  #isFor({ caller, to, createAddress, gas, gasPrice, value, warmAddresses }: Message): boolean {
+  #isFor({ caller, to, createAddress, gas, reservoir = 0n, gasPrice, value, warmAddresses }: Message): boolean {
     if (this.#name() !== caller || this.#name() !== (to ?? createAddress)) return false;
-    if (this.#value() !== gas || this.#value() !== gasPrice || this.#value() !== value) return false;
+    if (this.#value() !== gas || this.#value() !== reservoir) return false;
+    if (this.#value() !== gasPrice || this.#value() !== value) return false;
     if (this.#word() !== warmAddresses.length) return false;
     for (const address of warmAddresses) if (this.#name() !== address) return false;
     return true;
@@ -114,13 +123,24 @@ export class RecordedExecution implements Evm {
     }
   }
 
+  #report(onAccess: ExecuteOptions["onAccess"]): void {
+    for (let left = this.#word(); left > 0; left--) {
+      const address = this.#name() as Address;
+      const slot = this.#word() === 1 ? (this.#name() as Hash) : undefined;
+      onAccess?.(address, slot);
+    }
+  }
+
   #result(): ExecutionResult {
     const outcome = OUTCOMES[this.#word()]!;
     const halt = this.#word();
+    const gasLeft = this.#value();
+    const stateGas = { reservoirLeft: this.#value(), spilled: this.#value() };
     const result = {
       outcome,
       halt: halt === 0 ? undefined : this.#batch.halts[halt - 1],
-      gasLeft: this.#value(),
+      gasLeft,
+      ...(isAtLeast(this.#batch.block!.hardfork, "amsterdam") && stateGas),
       gasRefund: this.#value(),
       returnData: this.#data(),
     };

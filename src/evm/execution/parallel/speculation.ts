@@ -154,7 +154,7 @@ export class Speculation implements RecordedExecutions {
 /** All of a block that an execution sees besides the state, which the parent's hash and the transactions before give. */
 export function contextKey(header: OpenHeader): string {
   const { parentHash, number, timestamp, coinbase, gasLimit, difficulty, mixHash } = header;
-  const { baseFeePerGas, excessBlobGas, parentBeaconBlockRoot } = header;
+  const { baseFeePerGas, excessBlobGas, parentBeaconBlockRoot, slotNumber } = header;
   return [
     parentHash,
     number,
@@ -166,5 +166,6 @@ export function contextKey(header: OpenHeader): string {
     baseFeePerGas,
     excessBlobGas,
     parentBeaconBlockRoot,
+    slotNumber,
   ].join(" ");
 }

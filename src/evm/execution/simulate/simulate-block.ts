@@ -95,7 +95,8 @@ export function simulateBlock(
     execution,
     run,
     precompiles: precompiles === ownPrecompiles ? undefined : precompiles,
-    collector: createLogCollector(run.options.traceTransfers),
+    // From Amsterdam on they have logs of their own (EIP-7708).
+    collector: createLogCollector(run.options.traceTransfers && !isAtLeast(context.hardfork, "amsterdam")),
   };
   const transactions: Transaction[] = [];
   const results = calls.map((call) => {
@@ -152,6 +153,8 @@ function openHeader(
         excessBlobGas: nextExcessBlobGas(before, blobParams, isAtLeast(hardfork, "osaka")),
         parentBeaconBlockRoot: blockOverrides.beaconRoot ?? ZERO_HASH,
       }),
+    // As in geth a block that crosses the fork has none, although blocks of chains do.
+    ...(isAtLeast(hardfork, "amsterdam") && before.slotNumber !== undefined && { slotNumber: before.slotNumber + 1n }),
   };
 }
 
@@ -190,10 +193,10 @@ function simulateCall(
 /** The call with nonce and gas, and whether the budget made the gas less. */
 function completeCall(
   args: CallArguments,
-  { context, execution, run: { state, budget } }: OpenBlock,
+  { context, execution, run: { state, budget, options } }: OpenBlock,
 ): { readonly args: CallArguments & { readonly gas: bigint }; readonly isCapped: boolean } {
   const nonce = args.nonce ?? (state.account(args.from ?? ZERO_ADDRESS) ?? EMPTY_ACCOUNT).nonce;
-  const gasLeft = execution.gasLeft();
+  const gasLeft = execution.gasLeft({ isGasWhole: !options.validation });
   const gas = args.gas ?? gasLeft;
   if (gas > gasLeft) {
     throw new SimulationError(
@@ -227,7 +230,12 @@ function optionsOf({ precompiles, collector, run }: OpenBlock): ApplyMessageOpti
   const { options, deadlineMs } = run;
   const { validation, memoryBytesMax } = options;
   return {
-    checks: { skipNonce: !validation, skipTransactionChecks: true, noBaseFee: !validation },
+    checks: {
+      skipNonce: !validation,
+      skipTransactionChecks: true,
+      noBaseFee: !validation,
+      isGasWhole: !validation,
+    },
     tracer: collector.tracer,
     ...(precompiles && { precompiles }),
     ...(deadlineMs !== undefined && { deadlineMs }),

@@ -20,6 +20,7 @@ import { hexToBytes } from "../../../base/primitives/hex.ts";
 import { signAuthorization } from "../../../base/types/transaction/sign.ts";
 import { createAddress } from "../../machine/contract-creation.ts";
 import type { BlockContext } from "../../machine/evm.ts";
+import { fullGasPool } from "../block-context.ts";
 import { applyMessage } from "./apply-message.ts";
 import { delegationCode } from "./authorizations.ts";
 import type { TransactionMessage } from "./message.ts";
@@ -29,7 +30,7 @@ const slot = hashFromBigint(1n);
 function setup(alloc?: GenesisAlloc, overrides?: Partial<BlockContext>) {
   const state = stateWith(alloc);
   const block = blockContext(overrides);
-  const gasPool = { gas: 30_000_000n, blobGas: 131_072n };
+  const gasPool = fullGasPool(30_000_000n, 131_072n);
   const environment = { evm, block, state, gasPool };
   return {
     state,
@@ -80,7 +81,7 @@ test("applyMessage leaves everything as it was when it refuses", () => {
     message: `insufficient funds for gas * price + value: address ${address} required balance exceeds 256 bits`,
   });
   assert.deepEqual(state.account(alice), before);
-  assert.deepEqual(gasPool, { gas: 30_000_000n, blobGas: 131_072n });
+  assert.deepEqual(gasPool, fullGasPool(30_000_000n, 131_072n));
 });
 
 test("applyMessage refuses what the block has no room for", () => {

@@ -1,19 +1,34 @@
-import { GAS_PER_BLOB, REFUND_QUOTIENT, REFUND_QUOTIENT_FRONTIER } from "../../../base/params/gas.ts";
+import { executionGasMaxOf } from "../../../base/params/execution-limits.ts";
+import {
+  COLD_ACCOUNT_ACCESS_AMSTERDAM_GAS,
+  GAS_PER_BLOB,
+  REFUND_QUOTIENT,
+  REFUND_QUOTIENT_FRONTIER,
+  STATE_GAS,
+  WARM_ACCESS_GAS,
+} from "../../../base/params/gas.ts";
 import { isAtLeast } from "../../../base/params/hardforks.ts";
 import { type Address, checksumAddress } from "../../../base/primitives/address.ts";
 import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
 import { createAddress } from "../../machine/contract-creation.ts";
-import type { BlockContext, Evm, ExecuteOptions, ExecutionResult } from "../../machine/evm.ts";
+import type { BlockContext, Evm, ExecuteOptions, ExecutionResult, Message } from "../../machine/evm.ts";
 import type { Halt } from "../../machine/halts.ts";
+import { precompilesAt } from "../../machine/precompiles/index.ts";
 import type { Tracer } from "../../machine/tracer.ts";
-import { type Account, credited, EMPTY_ACCOUNT } from "../../state/account.ts";
+import { type Account, credited, EMPTY_ACCOUNT, isEmptyAccount } from "../../state/account.ts";
 import type { WorldState } from "../../state/world-state.ts";
 import { assertGasLeft, type GasPool } from "../block-context.ts";
 import { InvalidTransactionError } from "../errors.ts";
-import { type AppliedAuthorizations, applyAuthorizations, delegationTarget } from "./authorizations.ts";
+import {
+  type AppliedAuthorizations,
+  applyAuthorizations,
+  applyPaidAuthorizations,
+  delegationTarget,
+} from "./authorizations.ts";
 import type { TransactionMessage } from "./message.ts";
 import { intrinsicGas } from "./message.ts";
+import { TransactionGas } from "./transaction-gas.ts";
 import { type MessageChecks, validateMessage } from "./validate-message.ts";
 
 /** Where a message is executed. */
@@ -25,7 +40,11 @@ export type MessageEnvironment = {
   readonly gasPool: GasPool;
 };
 
-export type ApplyMessageOptions = ExecuteOptions & { readonly checks?: MessageChecks };
+export type ApplyMessageOptions = ExecuteOptions & {
+  readonly checks?: MessageChecks;
+  /** Called once all is done but what cannot be undone; what it throws leaves the state as before. */
+  beforeFinal?(): void;
+};
 
 /** Outcome of a transaction. Its changes are in the state, also when `outcome` is not "success". */
 export type MessageResult = Pick<ExecutionResult, "outcome" | "returnData" | "logs"> & {
@@ -69,28 +88,28 @@ export function applyMessage(
   const snapshot = state.snapshot();
   try {
     validateMessage(message, block, state, options.checks);
-    const payer = afterBuyingGas(message, environment);
-    const { intrinsic, floor } = checkGas(message, block);
+    const payer = afterBuyingGas(message, environment, options.checks);
+    const { intrinsic, floor } = checkGas(message, block, options.checks);
     checkValue(message, payer);
     const created = raiseNonce(message, payer, state);
-    const { chainId } = block;
-    const { deadlineMs } = options;
-    const authorizations = message.authorizationList
-      ? applyAuthorizations(message.authorizationList, { chainId, deadlineMs }, state)
-      : NO_AUTHORIZATIONS;
-    const gasLeft = message.gasLimit - intrinsic;
-    const result =
-      authorizations === undefined
-        ? OUT_OF_TIME
-        : execute(message, { gas: gasLeft, created, authorizations }, environment, options);
-    const gas = settleGas(message, result, authorizations?.refund ?? 0n, floor, block);
+    const begin = { intrinsic, created };
+    const isAmsterdam = isAtLeast(block.hardfork, "amsterdam");
+    const execution = isAmsterdam
+      ? executePaying(message, begin, environment, options)
+      : execute(message, begin, environment, options);
+    const { result } = execution;
+    const gas = settleGas(message, execution, floor, block);
     returnGas(message, gas.gasUsed, state);
-    payCoinbase(message, gas.gasUsed, environment, options.checks);
+    payCoinbase(message, gas.gasUsed, environment, options);
+    options.beforeFinal?.();
     state.finalizeTransaction({
       selfDestructs: result.selfDestructs,
       deleteEmptyTouched: isAtLeast(block.hardfork, "spuriousDragon"),
+      keepsBalances: isAmsterdam,
     });
-    gasPool.gas -= gas.gasUsed;
+    gasPool.gas -= isAmsterdam ? gas.executionUsed : gas.gasUsed;
+    gasPool.stateGas -= execution.stateUsed;
+    gasPool.paidGas += gas.gasUsed;
     gasPool.blobGas -= messageBlobGas(message, block);
     const { gasUsed, maxUsedGas } = gas;
     const { outcome, halt, returnData, logs } = result;
@@ -111,10 +130,14 @@ export function messageBlobGas(
 }
 
 /** The sender's account without the most that the gas can cost, after making sure that cap and value are covered too. */
-function afterBuyingGas(message: TransactionMessage, { block, state, gasPool }: MessageEnvironment): Account {
+function afterBuyingGas(
+  message: TransactionMessage,
+  { block, state, gasPool }: MessageEnvironment,
+  checks: MessageChecks = {},
+): Account {
   const { from, gasLimit, gasPrice, maxFeePerGas, value, maxFeePerBlobGas = 0n } = message;
   const blobGas = messageBlobGas(message, block);
-  assertGasLeft(gasPool, gasLimit, blobGas);
+  assertGasLeft(gasPool, { gas: gasLimit, executionMax: executionMaxOf(block, checks), blobGas });
   const required = gasLimit * maxFeePerGas + value + blobGas * maxFeePerBlobGas;
   const account = state.account(from) ?? EMPTY_ACCOUNT;
   if (account.balance < required) refuseForFunds(from, account.balance, required);
@@ -137,10 +160,15 @@ function refuseForFunds(from: Address, balance: bigint, required: bigint): never
   });
 }
 
+/** What of the gas limit is for execution at most (EIP-8037); undefined: all of it. */
+function executionMaxOf(block: BlockContext, { isGasWhole }: MessageChecks = {}): bigint | undefined {
+  return isGasWhole ? undefined : executionGasMaxOf(block.hardfork, block);
+}
+
 /** Makes sure that the gas limit covers intrinsic gas and floor. */
-function checkGas(message: TransactionMessage, { hardfork }: BlockContext) {
+function checkGas(message: TransactionMessage, block: BlockContext, checks: MessageChecks | undefined) {
   const { gasLimit } = message;
-  const { intrinsic, floor } = intrinsicGas(message, hardfork);
+  const { intrinsic, floor } = intrinsicGas(message, message.from, block.hardfork);
   if (gasLimit < intrinsic) {
     throw new InvalidTransactionError(
       "TX_INTRINSIC_GAS_TOO_LOW",
@@ -153,6 +181,14 @@ function checkGas(message: TransactionMessage, { hardfork }: BlockContext) {
       "TX_INTRINSIC_GAS_BELOW_FLOOR_GAS_COST",
       `insufficient gas for floor data gas cost: have ${gasLimit}, want ${floor}`,
       { gasLimit, floor },
+    );
+  }
+  const executionMax = executionMaxOf(block, checks);
+  if (executionMax !== undefined && (intrinsic > executionMax || floor > executionMax)) {
+    throw new InvalidTransactionError(
+      "TX_INTRINSIC_GAS_BELOW_FLOOR_GAS_COST",
+      `insufficient gas for floor data gas cost: intrinsic cost ${intrinsic}, floor: ${floor}`,
+      { intrinsic, floor, executionMax },
     );
   }
   return { intrinsic, floor };
@@ -189,20 +225,126 @@ function withRefund(tracer: Tracer | undefined, refund: bigint): Tracer | undefi
   };
 }
 
-type TopFrame = {
-  readonly gas: bigint;
+/** What is known before a message is executed. */
+type Beginning = {
+  readonly intrinsic: bigint;
+  /** The address of a creation. */
   readonly created: Address | null;
-  readonly authorizations: AppliedAuthorizations;
+};
+
+/** What the execution of a message came to. */
+type Execution = {
+  readonly result: ExecutionResult;
+  /** Of the gas limit. */
+  readonly gasLeft: bigint;
+  /** The refund counter. */
+  readonly refund: bigint;
+  /** Gas for growth of the state (EIP-8037). */
+  readonly stateUsed: bigint;
 };
 
 function execute(
   message: TransactionMessage,
-  { gas, created, authorizations }: TopFrame,
+  { intrinsic, created }: Beginning,
   { evm, block, state }: MessageEnvironment,
   options: ApplyMessageOptions,
-): ExecutionResult {
-  const { from, to, value, data, gasPrice, blobVersionedHashes = [] } = message;
-  const { warmAddresses, warmSlots } = warmSet(message, authorizations.authorities, block, state);
+): Execution {
+  const { authorizationList, gasLimit } = message;
+  const { chainId } = block;
+  const { deadlineMs } = options;
+  const authorizations = authorizationList
+    ? applyAuthorizations(authorizationList, { chainId, deadlineMs }, state)
+    : NO_AUTHORIZATIONS;
+  if (authorizations === undefined) return { result: OUT_OF_TIME, gasLeft: 0n, refund: 0n, stateUsed: 0n };
+  const { warmAddresses, warmSlots } = warmSet(message, authorizations.authorities, block);
+  const delegate = message.to === null ? undefined : delegateOf(message.to, block, state);
+  if (delegate !== undefined) warmAddresses.push(delegate);
+  const top = topFrame(message, created, { gas: gasLimit - intrinsic, warmAddresses, warmSlots });
+  const tracer = withRefund(options.tracer, authorizations.refund);
+  const result = evm.execute(top, block, state, tracer === options.tracer ? options : { ...options, tracer });
+  return { result, gasLeft: result.gasLeft, refund: result.gasRefund + authorizations.refund, stateUsed: 0n };
+}
+
+/**
+ * As `execute` from Amsterdam on: before the first frame the transaction pays for what its authorizations, its recipient and its new contract add to
+ * the state (EIP-2780, EIP-8037), and it fails where it cannot. Each account is reported when it is looked at (EIP-7928).
+ */
+function executePaying(
+  message: TransactionMessage,
+  { intrinsic, created }: Beginning,
+  { evm, block, state }: MessageEnvironment,
+  options: ApplyMessageOptions,
+): Execution {
+  const { from, to, gasLimit, authorizationList = [] } = message;
+  const { onAccess, deadlineMs, checks } = options;
+  const available = gasLimit - intrinsic;
+  const executionMax = executionMaxOf(block, checks) ?? gasLimit;
+  const execution = executionMax - intrinsic < available ? executionMax - intrinsic : available;
+  const gas = new TransactionGas(execution, available - execution);
+  onAccess?.(from, undefined);
+  const snapshot = state.snapshot();
+  const run = (authorities: readonly Address[], delegate: Address | undefined, isUnpaid: boolean): ExecutionResult => {
+    const { warmAddresses, warmSlots } = warmSet(message, authorities, block);
+    if (delegate !== undefined) warmAddresses.push(delegate);
+    const { left, reservoir } = gas;
+    const top = topFrame(message, created, { gas: left, reservoir, isUnpaid, warmAddresses, warmSlots });
+    return evm.execute(top, block, state, options);
+  };
+  const halt = (): Execution => {
+    state.revertTo(snapshot);
+    const result = run([], undefined, true);
+    gas.halt();
+    return { result, gasLeft: gas.reservoir, refund: 0n, stateUsed: 0n };
+  };
+
+  const { chainId } = block;
+  const isPrepaid = (address: Address) => address === from || (address === to && message.value > 0n);
+  const authorities = applyPaidAuthorizations(authorizationList, { chainId, deadlineMs }, state, gas, {
+    isPrepaid,
+    onAccess: onAccess && ((address) => onAccess(address, undefined)),
+  });
+  if (authorities === "timeout") return { result: OUT_OF_TIME, gasLeft: 0n, refund: 0n, stateUsed: 0n };
+  if (authorities === "outOfGas") return halt();
+  const recipient = (to ?? created)!;
+  onAccess?.(recipient, undefined);
+  const paysAccount = (to === null || message.value > 0n) && isEmptyAccount(state.account(recipient) ?? EMPTY_ACCOUNT);
+  if (paysAccount && !gas.charge(0n, STATE_GAS.account)) return halt();
+  const delegate = to === null ? undefined : delegateOf(to, block, state);
+  if (delegate !== undefined) {
+    const isWarm = isWarmAtBegin(delegate, message, authorities, block);
+    if (!gas.charge(isWarm ? WARM_ACCESS_GAS : COLD_ACCOUNT_ACCESS_AMSTERDAM_GAS, 0n)) return halt();
+    onAccess?.(delegate, undefined);
+  }
+  const result = run(authorities, delegate, false);
+  gas.absorb(result);
+  if (result.outcome !== "success" && (to === null ? paysAccount : isUnbornRecipient(message, state))) {
+    gas.refill(STATE_GAS.account);
+  }
+  if (result.outcome === "halt") gas.left = 0n;
+  return {
+    result,
+    gasLeft: gas.left + gas.reservoir,
+    refund: result.gasRefund,
+    stateUsed: gas.stateUsed,
+  };
+}
+
+/** The account that a value was meant for is not there after all. */
+function isUnbornRecipient({ to, value }: TransactionMessage, state: WorldState): boolean {
+  return value > 0n && isEmptyAccount(state.account(to!) ?? EMPTY_ACCOUNT);
+}
+
+function topFrame(
+  { from, to, value, data, gasPrice, blobVersionedHashes = [] }: TransactionMessage,
+  created: Address | null,
+  {
+    gas,
+    reservoir,
+    isUnpaid = false,
+    warmAddresses,
+    warmSlots,
+  }: Pick<Message, "gas" | "reservoir" | "isUnpaid" | "warmAddresses" | "warmSlots">,
+): Message {
   const call = {
     to,
     caller: from,
@@ -210,22 +352,21 @@ function execute(
     value,
     data,
     gas,
+    reservoir,
+    isUnpaid,
     gasPrice,
     blobVersionedHashes,
     warmAddresses,
     warmSlots,
   };
-  const top = created === null ? call : { ...call, createAddress: created };
-  const tracer = withRefund(options.tracer, authorizations.refund);
-  return evm.execute(top, block, state, tracer === options.tracer ? options : { ...options, tracer });
+  return created === null ? call : { ...call, createAddress: created };
 }
 
-/** What EIP-2930, 3651 and 7702 make warm besides what the EVM warms itself. */
+/** What EIP-2930, 3651 and 7702 make warm besides what the EVM warms itself, and the delegate of the recipient. */
 function warmSet(
-  { to, accessList }: TransactionMessage,
+  { accessList }: TransactionMessage,
   authorities: readonly Address[],
   { hardfork, coinbase }: BlockContext,
-  state: WorldState,
 ) {
   const warmAddresses: Address[] = [...authorities];
   const warmSlots: [Address, Hash][] = [];
@@ -234,28 +375,46 @@ function warmSet(
     warmAddresses.push(address);
     for (const slot of storageKeys) warmSlots.push([address, slot]);
   }
-  const callee = to === null ? undefined : state.account(to);
-  if (callee && isAtLeast(hardfork, "prague")) {
-    const target = delegationTarget(state.code(callee.codeHash));
-    if (target !== undefined) warmAddresses.push(target);
-  }
   return { warmAddresses, warmSlots };
 }
 
-/** Refund (EIP-3529) and floor (EIP-7623). */
+/** The account whose code `address` runs (EIP-7702). */
+function delegateOf(address: Address, { hardfork }: BlockContext, state: WorldState): Address | undefined {
+  const account = isAtLeast(hardfork, "prague") ? state.account(address) : undefined;
+  return account && delegationTarget(state.code(account.codeHash));
+}
+
+/** Whether the EVM would find the account warm at the first opcode. */
+function isWarmAtBegin(
+  address: Address,
+  { from, to, accessList }: TransactionMessage,
+  authorities: readonly Address[],
+  { hardfork, coinbase }: BlockContext,
+): boolean {
+  return (
+    [from, to, coinbase].includes(address) ||
+    authorities.includes(address) ||
+    accessList.some((entry) => entry.address === address) ||
+    precompilesAt(hardfork).has(address)
+  );
+}
+
+/** Refund (EIP-3529) and floor (EIP-7623); from Amsterdam on the block counts execution without either (EIP-7778, EIP-8037). */
 function settleGas(
   { gasLimit }: TransactionMessage,
-  { gasLeft, gasRefund }: ExecutionResult,
-  authorizationRefund: bigint,
+  { gasLeft, refund: counter, stateUsed }: Execution,
   floor: bigint,
   { hardfork }: BlockContext,
-): { gasUsed: bigint; maxUsedGas: bigint } {
+): { gasUsed: bigint; maxUsedGas: bigint; executionUsed: bigint } {
   const used = gasLimit - gasLeft;
   const quotient = isAtLeast(hardfork, "london") ? REFUND_QUOTIENT : REFUND_QUOTIENT_FRONTIER;
-  let refund = gasRefund + authorizationRefund;
-  if (refund > used / quotient) refund = used / quotient;
+  const refund = counter > used / quotient ? used / quotient : counter;
   const atLeastFloor = (gas: bigint) => (gas > floor ? gas : floor);
-  return { gasUsed: atLeastFloor(used - refund), maxUsedGas: atLeastFloor(used) };
+  return {
+    gasUsed: atLeastFloor(used - refund),
+    maxUsedGas: atLeastFloor(used),
+    executionUsed: atLeastFloor(used - stateUsed),
+  };
 }
 
 function returnGas({ from, gasLimit, gasPrice }: TransactionMessage, gasUsed: bigint, state: WorldState): void {
@@ -269,8 +428,9 @@ function payCoinbase(
   { gasPrice, maxFeePerGas, maxPriorityFeePerGas }: TransactionMessage,
   gasUsed: bigint,
   { block, state }: MessageEnvironment,
-  checks: MessageChecks = {},
+  { checks = {}, onAccess }: ApplyMessageOptions,
 ): void {
+  onAccess?.(block.coinbase, undefined);
   if (checks.noBaseFee && maxFeePerGas === 0n && maxPriorityFeePerGas === 0n) return;
   const tip = isAtLeast(block.hardfork, "london") ? gasPrice - block.baseFeePerGas : gasPrice;
   state.setAccount(block.coinbase, credited(state.account(block.coinbase) ?? EMPTY_ACCOUNT, tip * gasUsed));

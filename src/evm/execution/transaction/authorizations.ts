@@ -1,4 +1,4 @@
-import { AUTHORIZATION_BASE_GAS, AUTHORIZATION_GAS } from "../../../base/params/gas.ts";
+import { ACCOUNT_WRITE_GAS, AUTHORIZATION_BASE_GAS, AUTHORIZATION_GAS, STATE_GAS } from "../../../base/params/gas.ts";
 import {
   ADDRESS_LENGTH,
   type Address,
@@ -10,7 +10,8 @@ import { concatBytes } from "../../../base/primitives/bytes.ts";
 import { recoverAuthority } from "../../../base/types/transaction/sender.ts";
 import type { Authorization } from "../../../base/types/transaction/transaction.ts";
 import type { State } from "../../machine/state-port.ts";
-import { EMPTY_ACCOUNT, EMPTY_CODE_HASH } from "../../state/account.ts";
+import { EMPTY_ACCOUNT, EMPTY_CODE_HASH, isEmptyAccount } from "../../state/account.ts";
+import type { TransactionGas } from "./transaction-gas.ts";
 
 /** EIP-7702: what stands before the address in the code of a delegated account. */
 const PREFIX = Uint8Array.of(0xef, 0x01, 0x00);
@@ -74,6 +75,54 @@ export function applyAuthorizations(
     });
   }
   return { authorities, refund };
+}
+
+/** Of an authority in one transaction: what earlier tuples of it have paid for, or what is there anyway. */
+type PaidAuthority = { isWritten: boolean; isDelegationPaid: boolean };
+
+/**
+ * As `applyAuthorizations` from Amsterdam on, where what a tuple changes is charged as it is applied (EIP-2780, EIP-8037).
+ * @param isPrepaid true for accounts whose first write is paid already
+ * @returns the authorities; "outOfGas" where `gas` ends, "timeout" where the deadline has passed
+ */
+export function applyPaidAuthorizations(
+  list: readonly Authorization[],
+  { chainId, deadlineMs }: AuthorizationLimits,
+  state: State,
+  gas: TransactionGas,
+  {
+    isPrepaid,
+    onAccess,
+  }: { isPrepaid(address: Address): boolean; readonly onAccess: ((address: Address) => void) | undefined },
+): readonly Address[] | "outOfGas" | "timeout" {
+  const authorities: Address[] = [];
+  const paid = new Map<Address, PaidAuthority>();
+  for (const authorization of list) {
+    if (isOver(deadlineMs)) return "timeout";
+    const authority = authorityOf(authorization, chainId);
+    if (authority === undefined) continue;
+    authorities.push(authority);
+    onAccess?.(authority);
+    const account = state.account(authority) ?? EMPTY_ACCOUNT;
+    const isDelegated = delegationTarget(state.code(account.codeHash)) !== undefined;
+    const isDelegatable = account.codeHash === EMPTY_CODE_HASH || isDelegated;
+    if (!isDelegatable || account.nonce !== authorization.nonce) continue;
+    const known = paid.get(authority) ?? { isWritten: isPrepaid(authority), isDelegationPaid: isDelegated };
+    paid.set(authority, known);
+    const clears = authorization.address === ZERO_ADDRESS;
+    const execution = known.isWritten ? 0n : ACCOUNT_WRITE_GAS;
+    let growth = isEmptyAccount(account) ? STATE_GAS.account : 0n;
+    if (!clears && !known.isDelegationPaid) growth += STATE_GAS.delegation;
+    if (!gas.charge(execution, growth)) return "outOfGas";
+    known.isWritten = true;
+    known.isDelegationPaid ||= !clears;
+    state.setAccount(authority, {
+      balance: account.balance,
+      nonce: account.nonce + 1n,
+      codeHash: clears ? EMPTY_CODE_HASH : state.putCode(delegationCode(authorization.address)),
+    });
+  }
+  return authorities;
 }
 
 /** The signers of those that hold; undefined when the deadline has passed. */

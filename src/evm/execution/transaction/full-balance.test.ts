@@ -17,6 +17,7 @@ import type { Address } from "../../../base/primitives/address.ts";
 import { createAddress } from "../../machine/contract-creation.ts";
 import { createEvm } from "../../machine/engine.ts";
 import { applyRewards, applyWithdrawals } from "../block/rewards.ts";
+import { fullGasPool } from "../block-context.ts";
 import { applyMessage } from "./apply-message.ts";
 import type { TransactionMessage } from "./message.ts";
 
@@ -86,7 +87,7 @@ for (const [engine, evm] of Object.entries(ENGINES)) {
               [recipient, account({ balance: held })],
             ]),
           );
-          const environment = { evm, block: blockContext(), state, gasPool: { gas: 30_000_000n, blobGas: 131_072n } };
+          const environment = { evm, block: blockContext(), state, gasPool: fullGasPool(30_000_000n, 131_072n) };
           const { outcome } = applyMessage(
             messageOf({ ...message(amount), gasPrice: 7n, maxFeePerGas: 7n }),
             environment,
@@ -103,7 +104,7 @@ for (const [engine, evm] of Object.entries(ENGINES)) {
 
   test(`applyMessage: a transaction whose sender has all ether may pay itself (${engine})`, () => {
     const state = stateWith(new Map([[alice, account({ balance: MAX })]]));
-    const environment = { evm, block: blockContext(), state, gasPool: { gas: 30_000_000n, blobGas: 131_072n } };
+    const environment = { evm, block: blockContext(), state, gasPool: fullGasPool(30_000_000n, 131_072n) };
     const { outcome, gasUsed } = applyMessage(messageOf({ to: alice, value: RICH }), environment);
     assert.equal(outcome, "success");
     assert.equal(state.account(alice)?.balance, MAX - gasUsed * 10n);
@@ -122,7 +123,7 @@ test("applyMessage pays a fee recipient up to a full balance, and no transaction
       evm: ENGINES.interpreted,
       block: blockContext(),
       state,
-      gasPool: { gas: 30_000_000n, blobGas: 131_072n },
+      gasPool: fullGasPool(30_000_000n, 131_072n),
     };
     assert.equal(applyMessage(messageOf({ to: bob }), environment).outcome, "success");
     assert.equal(state.account(coinbase)?.balance, missing < 63_000n ? MAX : MAX - missing + 63_000n);

@@ -1,6 +1,7 @@
 import {
   ACCESS_LIST_ADDRESS_GAS,
   ACCESS_LIST_STORAGE_KEY_GAS,
+  AMSTERDAM_INTRINSIC,
   AUTHORIZATION_GAS,
   FLOOR_TOKEN_GAS,
   INIT_CODE_WORD_GAS,
@@ -61,9 +62,10 @@ export function messageFromTransaction(tx: Transaction, from: Address, baseFeePe
   };
 }
 
-/** What the intrinsic gas depends on: any transaction, or a call that is not one. */
+/** What the intrinsic gas depends on besides the sender: any transaction, or a call that is not one. */
 type IntrinsicGasInput = {
   readonly to: Address | null;
+  readonly value: bigint;
   readonly data: Uint8Array;
   readonly accessList?: AccessList | undefined;
   readonly authorizationList?: readonly Authorization[] | undefined;
@@ -75,9 +77,11 @@ type IntrinsicGasInput = {
  */
 export function intrinsicGas(
   tx: IntrinsicGasInput,
+  from: Address,
   hardfork: Hardfork,
 ): { readonly intrinsic: bigint; readonly floor: bigint } {
   const nonZero = nonZeroBytes(tx.data);
+  if (isAtLeast(hardfork, "amsterdam")) return intrinsicGasByResource(tx, from, nonZero);
   const zero = tx.data.length - nonZero;
   let intrinsic = GAS.base + zero * GAS.zero;
   intrinsic += nonZero * (isAtLeast(hardfork, "istanbul") ? GAS.nonZero : GAS.nonZeroFrontier);
@@ -95,6 +99,26 @@ export function intrinsicGas(
   const floor = isAtLeast(hardfork, "prague") ? GAS.base + (zero + nonZero * GAS.tokensPerNonZero) * GAS.floorToken : 0;
   return { intrinsic: BigInt(intrinsic), floor: BigInt(floor) };
 }
+
+/** EIP-2780 with EIP-7976, 7981, 8037 and 8038: none of it depends on the state. */
+function intrinsicGasByResource(tx: IntrinsicGasInput, from: Address, nonZero: number) {
+  const { to, value, data, accessList = [], authorizationList = [] } = tx;
+  let base = BY_RESOURCE.base;
+  if (to === null) base += BY_RESOURCE.creation;
+  else if (to !== from) base += BY_RESOURCE.recipient + (value === 0n ? 0 : BY_RESOURCE.value);
+  let keys = 0;
+  for (const { storageKeys } of accessList) keys += storageKeys.length;
+  let intrinsic = base + (data.length - nonZero) * GAS.zero + nonZero * GAS.nonZero;
+  if (to === null) intrinsic += Math.ceil(data.length / 32) * GAS.initCodeWord;
+  intrinsic += accessList.length * BY_RESOURCE.accessListAddress + keys * BY_RESOURCE.accessListStorageKey;
+  intrinsic += authorizationList.length * BY_RESOURCE.authorization;
+  const floor = base + (data.length + 20 * accessList.length + 32 * keys) * BY_RESOURCE.floorByte;
+  return { intrinsic: BigInt(intrinsic), floor: BigInt(floor) };
+}
+
+const BY_RESOURCE = Object.fromEntries(
+  Object.entries(AMSTERDAM_INTRINSIC).map(([name, gas]) => [name, Number(gas)]),
+) as Readonly<Record<keyof typeof AMSTERDAM_INTRINSIC, number>>;
 
 /** As numbers: what a transaction of any size adds up to is far below 2^53, and each step with bigints allocates. */
 const GAS = {

@@ -20,6 +20,8 @@ export type MessageChecks = {
   readonly skipTransactionChecks?: boolean;
   /** A price of 0 is not held against the base fee, and nobody is paid (eth_call). */
   readonly noBaseFee?: boolean;
+  /** All of the gas is for execution: EIP-8037's division of what is above 2^24 is left out. */
+  readonly isGasWhole?: boolean;
 };
 
 /**
@@ -89,7 +91,7 @@ function checkNonce({ from, nonce }: TransactionMessage, state: State): void {
   );
 }
 
-/** EIP-7825 */
+/** EIP-7825, EIP-8037 */
 function checkGasLimitCap({ gasLimit }: TransactionMessage, block: BlockContext): void {
   const cap = txGasLimitMaxOf(block.hardfork, block);
   if (cap !== undefined && gasLimit > cap) {
@@ -211,7 +213,7 @@ function checkAuthorizationList({ from, to, authorizationList }: TransactionMess
 
 /** EIP-3860 */
 function checkInitCodeSize({ to, data }: TransactionMessage, block: BlockContext): void {
-  const limit = initCodeSizeMaxOf(block);
+  const limit = initCodeSizeMaxOf(block.hardfork, block);
   if (to === null && isAtLeast(block.hardfork, "shanghai") && data.length > limit) {
     throw new InvalidTransactionError(
       "TX_INITCODE_SIZE_EXCEEDED",

@@ -64,6 +64,24 @@ export function validateHeader(
   checkPresence(header, "withdrawalsRoot", isAtLeast(hardfork, "shanghai"));
   checkBlobGas(header, parent, config, hardfork);
   checkPresence(header, "requestsHash", isAtLeast(hardfork, "prague"));
+  checkAmsterdamFields(header, isAtLeast(hardfork, "amsterdam"));
+}
+
+/** EIP-7928, EIP-7843. The slot is not held against the parent's: the consensus layer does that. */
+function checkAmsterdamFields({ blockAccessListHash, slotNumber }: Header, isAmsterdam: boolean): void {
+  if (!isAmsterdam) {
+    if (blockAccessListHash !== undefined) {
+      rejectBlock("BLOCK_INCORRECT_BLOCK_FORMAT", "block had access list before Amsterdam");
+    }
+    if (slotNumber !== undefined) {
+      rejectBlock("BLOCK_INCORRECT_BLOCK_FORMAT", `invalid slotNumber: have ${slotNumber}, expected nil`);
+    }
+    return;
+  }
+  if (blockAccessListHash === undefined) {
+    rejectBlock("BLOCK_INCORRECT_BLOCK_FORMAT", "header is missing block access list hash");
+  }
+  if (slotNumber === undefined) rejectBlock("BLOCK_INCORRECT_BLOCK_FORMAT", "header is missing slotNumber");
 }
 
 /** The gas limit moves by less than 1/1024 of the parent's and never below 5000. */

@@ -1,7 +1,6 @@
 import { concatBytes } from "../../../base/primitives/bytes.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
 import { keccak256Hash } from "../../../base/primitives/keccak.ts";
-import { immediateLength } from "../memory/code-map.ts";
 import { opcodesOf } from "../opcodes.ts";
 import type { Rules } from "../rules.ts";
 import type { ContractEmitter } from "./compiled/contract.ts";
@@ -21,7 +20,7 @@ function everyOpcode(rules: Rules): Uint8Array {
   const targets = opcodesOf(rules.hardfork).flatMap((opcode) => {
     if (opcode === undefined) return [];
     const operands = Array.from({ length: opcode.pops }, () => [CALLER, CALLDATALOAD]).flat();
-    const immediate = new Array<number>(immediateLength(opcode.code)).fill(0xa5);
+    const immediate = new Array<number>(opcode.variants ? 1 : opcode.immediate).fill(0xa5);
     const end = opcode.code === PUSH2 ? [JUMP] : [CALLER, CALLDATALOAD, JUMP];
     return [[JUMPDEST, ...operands, opcode.code, ...immediate, ...end]];
   });

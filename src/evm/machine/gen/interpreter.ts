@@ -40,8 +40,9 @@ export function emitInterpreter(
   module.export("hasBalance", journal.hasBalance);
   module.export("hasRoom", journal.hasRoom);
   module.export("isEmpty", journal.isEmpty);
+  module.export("reach", runtime.access.reach);
   module.export("keccak", runtime.keccak);
-  const frames = defineFrames(module, runtime.copies);
+  const frames = defineFrames(module, runtime);
   for (const [name, ref] of Object.entries(frames)) module.export(name, ref);
   if (build === "fast") exportRuntime(module, runtime);
   return module.bytes();

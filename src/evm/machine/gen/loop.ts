@@ -152,7 +152,10 @@ export class Loop {
     const { f } = this;
     if (this.build === "perOpcode") {
       const now = i64.add(this.gas, i64.load(globals.reserve));
-      f.do(i64.store(globals.stepCost, i64.sub(i64.load(globals.stepGas), now)));
+      const taken = i64.sub(i64.load(globals.stepGas), now);
+      // As in geth what paid for growth of the state is no cost of the opcode.
+      const lent = i64.sub(i64.load(frame.spilled), i64.load(globals.stepSpilled));
+      f.do(i64.store(globals.stepCost, this.runtime.rules.eip8037 ? i64.sub(taken, lent) : taken));
     } else if (!this.#isAccess) return;
     f.do(i32.store(frame.sp, this.sp), i32.store(globals.stepped, 1), call(this.runtime.imports.step));
   }
@@ -193,5 +196,6 @@ export class Loop {
       i32.store(globals.stepUndoTop, i32.load(globals.undoTop)),
       i64.store(globals.stepRefund, i64.load(globals.refund)),
     );
+    if (this.runtime.rules.eip8037) this.f.do(i64.store(globals.stepSpilled, i64.load(frame.spilled)));
   }
 }

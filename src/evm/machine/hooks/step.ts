@@ -1,4 +1,4 @@
-import { WARM_ACCESS_GAS } from "../../../base/params/gas.ts";
+import { COLD_ACCOUNT_ACCESS_AMSTERDAM_GAS, WARM_ACCESS_GAS } from "../../../base/params/gas.ts";
 import { isAtLeast } from "../../../base/params/hardforks.ts";
 import { type Address, ZERO_ADDRESS } from "../../../base/primitives/address.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
@@ -8,6 +8,7 @@ import type { Interpreter } from "../modules/interpreters.ts";
 import { ACCESS_OPCODES, opcodesOf } from "../opcodes.ts";
 import { accountOf, LinearMemoryExhausted, type Session } from "../session.ts";
 import type { AccessStep, Step, StepAccount } from "../tracer.ts";
+import { SELFDESTRUCT } from "./frame-table.ts";
 
 /** Thrown through the emitted code: the measured opcode has paid everything. */
 export class StepPriced extends Error {}
@@ -35,9 +36,16 @@ export function costOfHaltedStep(session: Session, halt: Halt, interpreter: Inte
   const { memory } = session;
   const gas = memory.get64(globals.stepGas);
   const staticCost = staticCostOf(session);
+  if (isColdBeneficiary(session, halt)) return staticCost + COLD_ACCOUNT_ACCESS_AMSTERDAM_GAS;
   if (halt.kind !== "outOfGas" || halt.reason !== undefined || gas < staticCost) return staticCost;
   const attempted = gas - BigInt.asIntN(64, memory.get64(frame.gas));
   return pricedAgain(session, interpreter) ?? attempted;
+}
+
+/** geth shows the price of the access that SELFDESTRUCT cannot pay, from Amsterdam on. */
+function isColdBeneficiary({ memory, rules }: Session, halt: Halt): boolean {
+  const isSelfDestruct = memory.bytes[memory.get32(frame.pc)] === SELFDESTRUCT;
+  return rules.eip8037 && isSelfDestruct && halt.kind === "outOfGas" && halt.reason === "out of gas";
 }
 
 /** geth counts all of their gas as depending on the operands. */

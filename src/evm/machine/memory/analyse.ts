@@ -1,4 +1,4 @@
-import type { Opcode } from "../opcodes.ts";
+import { type Opcode, opcodeAt } from "../opcodes.ts";
 import { STACK_WORDS_MAX, WORD } from "./layout.ts";
 
 /**
@@ -42,8 +42,8 @@ export function writeSegments(code: Uint8Array, opcodes: readonly (Opcode | unde
       close();
       open(pc);
     }
-    const opcode = opcodes[op];
-    const next = op >= 0x60 && op <= 0x7f ? pc + op - 0x5e : pc + 1;
+    const opcode = opcodeAt(opcodes, code, pc);
+    const next = pc + 1 + (opcode?.immediate ?? 0);
     if (isOpen && opcode !== undefined) {
       gas += opcode.gas;
       if (opcode.pops - height > need) need = opcode.pops - height;

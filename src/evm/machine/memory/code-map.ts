@@ -1,4 +1,4 @@
-import type { Opcode } from "../opcodes.ts";
+import { type Opcode, opcodeAt } from "../opcodes.ts";
 import { writeSegments } from "./analyse.ts";
 import { STACK_WORDS_MAX, WORD } from "./layout.ts";
 
@@ -71,9 +71,9 @@ function wordsReadUntilFailure(
   let need = 0;
   let pushed: number | undefined;
   for (let pc = begin, count = 0; count < FAILURE_OPCODES_MAX; count++) {
-    const opcode = opcodes[code[pc] ?? 0];
+    const opcode = pc < code.length ? opcodeAt(opcodes, code, pc) : opcodes[0];
     if (opcode === undefined) return need;
-    const { name, pops, pushes, kind } = opcode;
+    const { name, pops, pushes, kind, immediate: length } = opcode;
     need = Math.max(need, pops - height);
     height += pushes - pops;
     if (name === "REVERT") return need;
@@ -83,7 +83,6 @@ function wordsReadUntilFailure(
       continue;
     }
     if (kind === "halt" || name === "JUMPI" || STATEFUL.test(name)) return undefined;
-    const length = immediateLength(opcode.code);
     pushed = name.startsWith("PUSH") && length <= 3 ? numberAt(code, pc + 1, length) : undefined;
     pc += 1 + length;
   }
@@ -106,12 +105,12 @@ function growthBetween(
   let height = 0;
   let most = 0;
   for (let pc = begin; pc < end; ) {
-    const opcode = opcodes[code[pc]!];
+    const opcode = opcodeAt(opcodes, code, pc);
     if (opcode === undefined) break;
     height += opcode.pushes - opcode.pops;
     most = Math.max(most, height);
     if (opcode.kind === "halt" || opcode.code === JUMP) break;
-    pc += 1 + immediateLength(opcode.code);
+    pc += 1 + opcode.immediate;
   }
   return most;
 }
@@ -130,8 +129,9 @@ function* blockStarts(code: Uint8Array, opcodes: readonly (Opcode | undefined)[]
   for (let pc = 0; pc < code.length; ) {
     const op = code[pc]!;
     if (isStart || op === JUMPDEST) yield pc;
-    isStart = isLeaving(opcodes[op]);
-    pc += 1 + immediateLength(op);
+    const opcode = opcodeAt(opcodes, code, pc);
+    isStart = isLeaving(opcode);
+    pc += 1 + (opcode?.immediate ?? 0);
   }
 }
 
@@ -140,8 +140,3 @@ export function isLeaving(opcode: Opcode | undefined): boolean {
   return opcode !== undefined && LEAVING.has(opcode.name);
 }
 const LEAVING = new Set(["CALL", "CALLCODE", "DELEGATECALL", "STATICCALL", "CREATE", "CREATE2"]);
-
-/** Bytes after the opcode that belong to it. */
-export function immediateLength(op: number): number {
-  return op >= 0x60 && op <= 0x7f ? op - 0x5f : 0;
-}

@@ -63,6 +63,12 @@ export const frame = {
   logTop: FRAME + 100,
   /** Block table of the code, where a compiled contract runs it (gen/compiled/code-map.ts) */
   blocks: FRAME + 104,
+  /** 1 where the creator paid for the account of this creation (EIP-8037) */
+  accountPaid: FRAME + 108,
+  /** Gas that paid for growth of the state, since the reservoir was empty (EIP-8037) */
+  spilled: FRAME + 112,
+  /** `globals.reservoir` when this frame began */
+  reservoir: FRAME + 120,
   caller: FRAME + 128,
   value: FRAME + 160,
   size: 192,
@@ -107,9 +113,15 @@ export const globals = {
   stepRefund: GLOBALS + 112,
   /** Most bytes of the code that creates a contract (EIP-3860) */
   initCodeSizeMax: GLOBALS + 120,
+  /** State gas left of the transaction (EIP-8037) */
+  reservoir: GLOBALS + 128,
+  /** `frame.spilled` of what a frame called, which its caller takes over */
+  spilledBack: GLOBALS + 136,
+  /** Per-opcode build: `frame.spilled` before the opcode */
+  stepSpilled: GLOBALS + 144,
 } as const;
 
-const REQUEST = GLOBALS + 0x80;
+const REQUEST = GLOBALS + 0xa0;
 
 /** What CALL, CREATE and SELFDESTRUCT ask of the driver. */
 export const request = {
@@ -122,6 +134,8 @@ export const request = {
   outputSize: REQUEST + 28,
   /** Record whose code runs: `target`, or what its delegation names (EIP-7702) */
   codeAccount: REQUEST + 32,
+  /** `frame.accountPaid` of the creation */
+  accountPaid: REQUEST + 36,
   value: REQUEST + 64,
   salt: REQUEST + 96,
 } as const;
@@ -140,6 +154,8 @@ export const environment = {
   chainId: ENVIRONMENT + 224,
   baseFee: ENVIRONMENT + 256,
   blobBaseFee: ENVIRONMENT + 288,
+  /** EIP-7843 */
+  slotNumber: ENVIRONMENT + 320,
 } as const;
 
 /** Operands and results of the long arithmetic, up to 9 limbs each */

@@ -18,11 +18,15 @@ export type Interpreter = {
   hasBalance(record: number, value: number): number;
   hasRoom(record: number, value: number): number;
   isEmpty(record: number): number;
+  reach(record: number): void;
   keccak(bytes: number, size: number, target: number): void;
   pushFrame(saved: number, snapshot: number): void;
   beginCall(saved: number, snapshot: number): void;
   popFrame(saved: number, outcome: number, output: number, outputSize: number): void;
   endRequest(outcome: number, output: number, outputSize: number): void;
+  leaveFrame(outcome: number): void;
+  chargeFrame(execution: number, state: number): number;
+  forwardGas(): void;
 };
 
 /** What it imports, as `gen/runtime.ts` declares it. */

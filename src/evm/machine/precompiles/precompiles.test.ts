@@ -59,6 +59,7 @@ test("precompilesAt gives each fork its contracts, in the order of their address
     cancun: 10,
     prague: 17,
     osaka: 18,
+    amsterdam: 18,
   });
 });
 

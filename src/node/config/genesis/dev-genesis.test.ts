@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { allForksAtGenesis } from "../../../base/params/blob-schedule.ts";
-import { parseGenesis } from "../../../base/params/genesis.ts";
+import { REQUEST_CONTRACTS } from "../../../base/params/gas.ts";
+import { contractsToDeploy, parseGenesis } from "../../../base/params/genesis.ts";
 import { parseAddress } from "../../../base/primitives/address.ts";
 import { DEV_ACCOUNTS, DEV_BALANCE } from "../../keystore/dev-accounts.ts";
 import { devGenesisPath } from "../home.ts";
@@ -36,6 +37,25 @@ test("a new dev chain funds ten accounts and holds system contracts and predeplo
     assert.ok(genesis.alloc.get(parseAddress(address))!.code!.length > 60, address);
   }
   assert.deepEqual(fundedDevAccounts(genesis), DEV_ACCOUNTS);
+});
+
+test("a dev chain with the rules of Amsterdam holds its contracts, and one with those of Osaka has the block 0 of before", () => {
+  const genesis = open({ hardfork: "amsterdam" });
+  assert.equal(genesis.config.amsterdamTime, 0);
+  assert.deepEqual(contractsToDeploy(genesis), []);
+  const builders = REQUEST_CONTRACTS.filter(({ since }) => since === "amsterdam");
+  assert.equal(builders.length, 2);
+  for (const { address } of builders) {
+    assert.equal(genesis.alloc.get(address)?.nonce, 1n);
+    assert.throws(
+      () => contractsToDeploy({ ...genesis, alloc: new Map([...genesis.alloc].filter(([at]) => at !== address)) }),
+      { code: "INVALID_GENESIS", message: /config\.amsterdamTime/ },
+    );
+  }
+  rmSync(devGenesisPath(home));
+  const osaka = open();
+  assert.equal(osaka.config.amsterdamTime, undefined);
+  assert.ok(builders.every(({ address }) => !osaka.alloc.has(address)));
 });
 
 test("two dev chains with the same date and settings have the same genesis file, and the file decides from then on", () => {

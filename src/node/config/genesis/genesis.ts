@@ -3,8 +3,8 @@ import { INITIAL_BASE_FEE } from "../../../base/params/fees.ts";
 import type { Address } from "../../../base/primitives/address.ts";
 import { toQuantity } from "../../../base/primitives/quantity.ts";
 import { DEFAULTS } from "../defaults.ts";
-import { type DevHardfork, forksAtGenesis } from "../dev-rules.ts";
-import { CREATE2_DEPLOYER, type Predeploy, SYSTEM_CONTRACTS } from "../predeploys.ts";
+import { DEFAULT_DEV_HARDFORK, type DevHardfork, forksAtGenesis } from "../dev-rules.ts";
+import { CREATE2_DEPLOYER, type Predeploy, systemContractsOf } from "../predeploys.ts";
 import { ALLOWED_ACCOUNTS_ADDRESS, ALLOWED_ACCOUNTS_CODE, allowedAccountsStorage } from "./allowed-accounts.ts";
 
 /** Chain id of a chain made by `init` without a genesis file. */
@@ -22,6 +22,8 @@ export function renderGenesis(options: {
   readonly alloc: ReadonlyMap<Address, bigint>;
   readonly predeploys?: readonly Predeploy[];
   readonly hardfork?: DevHardfork;
+  /** The newest fork whose contracts are in block 0: `hardfork`, unless the chain may come to a later one. */
+  readonly contractsUpTo?: DevHardfork;
   readonly gasLimit?: bigint;
   /** Of block 0, in wei. */
   readonly baseFeePerGas?: bigint;
@@ -36,16 +38,15 @@ export function renderGenesis(options: {
   /** Owner of a contract without which nobody sends; at first this account and those of `alloc` may do everything. */
   readonly permissionsOwner?: Address | undefined;
 }): string {
-  const { freeGas, jail, permissionsOwner } = options;
+  const { freeGas, jail, permissionsOwner, hardfork = DEFAULT_DEV_HARDFORK } = options;
   const predeployed = (options.predeploys ?? [])
     .flatMap(({ accounts }) => accounts)
     .map(({ code, ...rest }) => ({ ...rest, code: code(options.chainId) }));
   // Whoever may call the deployer could create contracts with it.
   const deployers = permissionsOwner === undefined && !options.noCreate2Deployer ? [CREATE2_DEPLOYER] : [];
-  const contracts = [...SYSTEM_CONTRACTS, ...deployers, ...predeployed].map(({ address, ...contract }) => [
-    address,
-    { balance: "0x0", nonce: "0x1", ...contract },
-  ]);
+  const contracts = [...systemContractsOf(options.contractsUpTo ?? hardfork), ...deployers, ...predeployed].map(
+    ({ address, ...contract }) => [address, { balance: "0x0", nonce: "0x1", ...contract }],
+  );
   const accounts = [...options.alloc].map(([address, balance]) => [address, { balance: toQuantity(balance) }]);
   const permissions = permissionsOwner && {
     balance: "0x0",
@@ -60,7 +61,7 @@ export function renderGenesis(options: {
     ...(options.noTxGasLimit && { noTxGasLimit: true }),
     ...(permissions && { accountPermissions: ALLOWED_ACCOUNTS_ADDRESS }),
   };
-  const rulesOfChain: ChainConfig = forksAtGenesis(options.chainId, options.hardfork ?? "osaka");
+  const rulesOfChain: ChainConfig = forksAtGenesis(options.chainId, hardfork);
   const hasBlobs = rulesOfChain.cancunTime !== undefined;
   const genesis = {
     config: {

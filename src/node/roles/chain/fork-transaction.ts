@@ -68,6 +68,7 @@ export async function replayForkedTransactions(config: Config, role: NewChain, t
   });
   role.devChain?.setNextBlock({
     ...(header.baseFeePerGas !== undefined && { baseFeePerGas: header.baseFeePerGas }),
+    ...(header.slotNumber !== undefined && { slotNumber: header.slotNumber }),
   });
   role.production.blockTester.commit({
     timestamp: header.timestamp,

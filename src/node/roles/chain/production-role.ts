@@ -2,8 +2,8 @@ import { setImmediate } from "node:timers/promises";
 import { NodeError } from "../../../base/errors.ts";
 import { gasLimitBase, nextGasLimit } from "../../../base/params/fees.ts";
 import { ForkHashes } from "../../../base/params/fork-id.ts";
-import type { REQUEST_CONTRACTS } from "../../../base/params/gas.ts";
-import { type ForkPoint, hardforkAt, isAtLeast } from "../../../base/params/hardforks.ts";
+import type { RequestContract } from "../../../base/params/gas.ts";
+import { hardforkAt, timeFieldOf } from "../../../base/params/hardforks.ts";
 import { type Address, checksumAddress } from "../../../base/primitives/address.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
 import type { Failures } from "../../../base/telemetry/failures.ts";
@@ -97,9 +97,9 @@ export type ProductionHooks = {
 /** No block follows the head of this chain. */
 class MissingRequestContractsError extends NodeError {
   readonly code = "GENESIS_REQUEST_CONTRACTS";
-  constructor({ eip, address }: (typeof REQUEST_CONTRACTS)[number]) {
+  constructor({ eip, address, since }: RequestContract) {
     super(
-      `the chain has no code at ${checksumAddress(address)} (${eip}), without which no block is valid from Prague on: move config.pragueTime of the genesis to a later time, and deploy the contract before it`,
+      `the chain has no code at ${checksumAddress(address)} (${eip}), without which no block is valid from this fork on: move config.${timeFieldOf(since)} of the genesis to a later time, and deploy the contract before it`,
       { address },
     );
   }
@@ -332,15 +332,15 @@ export class ProductionRole implements ProductionParts {
     }
   }
 
-  /** A Prague block after the first has called them; a fork continues a chain that has such blocks. */
+  /** The first block of a fork needs its contracts, and later ones have called them; a fork continues a chain that has such blocks. */
   #assertRequestContracts(): void {
     const { chain, fork } = this.#modules.opened;
     const { header } = chain.head().block;
     const next = { number: header.number + 1, timestamp: this.#nextTimestamp(), difficulty: 0n };
-    const isPrague = (block: ForkPoint) => isAtLeast(hardforkAt(chain.config, block), "prague");
-    const isCalled = header.number > 0 && isPrague(header);
-    if (fork !== undefined || isCalled || !isPrague(next)) return;
-    const [missing] = missingRequestContracts(chain.stateAt(header.number));
+    const hardfork = hardforkAt(chain.config, next);
+    const isCalled = header.number > 0 && hardforkAt(chain.config, header) === hardfork;
+    if (fork !== undefined || isCalled) return;
+    const [missing] = missingRequestContracts(chain.stateAt(header.number), hardfork);
     if (missing !== undefined) throw new MissingRequestContractsError(missing);
   }
 
@@ -497,6 +497,7 @@ function isSameBlock(a: PayloadAttributes, b: PayloadAttributes): boolean {
     a.feeRecipient === b.feeRecipient &&
     a.gasLimit === b.gasLimit &&
     a.prevRandao === b.prevRandao &&
+    a.slotNumber === b.slotNumber &&
     a.forced?.baseFeePerGas === b.forced?.baseFeePerGas
   );
 }

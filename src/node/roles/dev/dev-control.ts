@@ -17,6 +17,7 @@ const CONTROL_METHODS = {
   setCoinbase: "anvil_setCoinbase",
   setNextBlockBaseFeePerGas: "anvil_setNextBlockBaseFeePerGas",
   setPrevRandao: "anvil_setPrevRandao",
+  setNextSlotNumber: "evmint_setNextSlotNumber",
   setBalance: "anvil_setBalance",
   addBalance: "anvil_addBalance",
   setNonce: "anvil_setNonce",

@@ -31,6 +31,7 @@ const payloadAttributes = object(
     withdrawals: array(withdrawal, "[]*types.Withdrawal"),
     parentBeaconBlockRoot: hash,
     targetGasLimit: quantity64,
+    slotNumber: quantity64,
   },
   "engine.PayloadAttributes",
 );
@@ -93,6 +94,7 @@ function payloadJson({ block, requests, value, sidecars }: BuiltPayload) {
         blobGasUsed: toQuantity(header.blobGasUsed ?? 0n),
         excessBlobGas: toQuantity(header.excessBlobGas),
       }),
+      ...(header.slotNumber !== undefined && { slotNumber: toQuantity(header.slotNumber) }),
     },
     blockValue: toQuantity(value),
     blobsBundle: {

@@ -34,6 +34,7 @@ import {
   getBlockRlp,
   getHeaderRlp,
   getRawBlock,
+  getRawBlockAccessList,
   getRawHeader,
   getRawReceipts,
   getRawTransaction,
@@ -91,6 +92,7 @@ const RUNTIME_METHODS: readonly Method<ServingPorts>[] = [
 export const DEBUG_METHODS: readonly Method<ServingPorts>[] = [
   getRawBlock,
   getRawHeader,
+  getRawBlockAccessList,
   getRawReceipts,
   getRawTransaction,
   getBlockRlp,

@@ -13,6 +13,7 @@ import type { ChainView } from "../../ports/chain-view.ts";
 import { array, data, type JsonText, nullable, rawJsonOf, string } from "../../transport/codec.ts";
 import { aliasMethod, defineMethod } from "../../transport/dispatch/method.ts";
 import { UnknownBlockError } from "../../transport/errors.ts";
+import { NoBlockAccessListError } from "../eth/blocks.ts";
 import { getRawTransactionByHash } from "../eth/transactions.ts";
 import { listInSteps } from "../json/list-in-steps.ts";
 import { dataText, joinedJson } from "../json/write.ts";
@@ -89,6 +90,23 @@ export const getRawReceipts = defineMethod({
           sessions.slices.json,
         );
       return typeof block === "object" ? "[]" : "null";
+    }),
+});
+
+/**
+ * `debug_getRawBlockAccessList`: RLP of the block access list (EIP-7928), whose keccak256 is in the header.
+ *
+ * @throws NoBlockAccessListError for an unknown block too, BlockPrunedError
+ */
+export const getRawBlockAccessList = defineMethod({
+  name: "debug_getRawBlockAccessList",
+  params: { block: blockSelector },
+  example: ["latest"],
+  result: data,
+  handle: ({ block }, { chain }: { chain: Pick<ChainView, "accessList"> }) =>
+    andThen(chain.accessList({ at: rawSelector(block) }), (list) => {
+      if (list == null) throw new NoBlockAccessListError();
+      return list;
     }),
 });
 

@@ -210,3 +210,13 @@ export const setPrevRandao = controlMethods({
   params: { prevRandao: hash },
   handle: ({ prevRandao }, { dev }: DevModules) => dev.setNextBlock({ prevRandao }),
 });
+
+/** Sets the slot number of the next block; the blocks after it count on from there. From Amsterdam on contracts read it with SLOTNUM.
+ *
+ * @throws DevControlError where the slot is not after the head's, or the chain has no slots
+ */
+export const setNextSlotNumber = controlMethods({
+  names: ["evmint_setNextSlotNumber"],
+  params: { slotNumber: lenientNumber },
+  handle: ({ slotNumber }, { dev }: DevModules) => dev.setNextBlock({ slotNumber }),
+});

@@ -53,7 +53,7 @@ function emptyResult(name: string): { readonly schema: JsonSchema } {
 
 /** Hardhat and ganache answer true where anvil, which has Tenderly's names too, answers null. */
 function answerOf(name: string): true | null {
-  return /^(?:anvil_|tenderly_|evm_set)/.test(name) ? null : true;
+  return /^(?:anvil_|tenderly_|evmint_|evm_set)/.test(name) ? null : true;
 }
 
 /** The method under the names of Hardhat and anvil, and of ganache where it has one. */

@@ -28,6 +28,7 @@ import {
   setIntervalMiningSeconds,
   setMinGasPrice,
   setNextBlockBaseFeePerGas,
+  setNextSlotNumber,
   setPrevRandao,
 } from "./blocks.ts";
 import { anvilMetadata, anvilNodeInfo, hardhatMetadata, setChainId, setLoggingEnabled, setRpcUrl } from "./client.ts";
@@ -87,6 +88,7 @@ const METHODS: readonly Method<RpcPorts>[] = [
   ...setNextBlockBaseFeePerGas,
   ...setMinGasPrice,
   ...setPrevRandao,
+  ...setNextSlotNumber,
   ...genesisTime,
   ...setBalance,
   ...addBalance,

@@ -1,4 +1,7 @@
+import { NodeError } from "../../../base/errors.ts";
+import { inSlices } from "../../../base/threads/in-slices.ts";
 import { andThen, type MaybePromise } from "../../../base/threads/maybe-promise.ts";
+import { decodeBlockAccessList } from "../../../base/types/block-access-list.ts";
 import { EMPTY_UNCLES_HASH } from "../../../base/types/constants.ts";
 import type { Header } from "../../../base/types/header.ts";
 import {
@@ -12,8 +15,10 @@ import type { ChainView } from "../../ports/chain-view.ts";
 import { boolean, hash, type JsonText, nullable, quantityNumber, rawJsonOf } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { SAMPLE } from "../example-values.ts";
+import { accountAccessText } from "../json/access-list-json.ts";
 import { uncleTextAt } from "../json/block-json.ts";
-import { BLOCK, HEADER, listOf, orNull, RECEIPT, UNCLE } from "../json/schemas.ts";
+import { listInSteps } from "../json/list-in-steps.ts";
+import { ACCOUNT_ACCESS, BLOCK, HEADER, listOf, orNull, RECEIPT, UNCLE } from "../json/schemas.ts";
 import type { Sessions } from "../sessions.ts";
 
 /** What the methods ask for that show whole blocks. */
@@ -103,6 +108,39 @@ export const getBlockReceipts = defineMethod({
     andThen(chain.block({ at: block }), (executed) => {
       if (!executed) return "null";
       return block === "pending" ? blockJson.pendingReceipts(executed) : blockJson.get(executed, "receipts");
+    }),
+});
+
+/** The block is older than Amsterdam, and has no access list. */
+export class NoBlockAccessListError extends NodeError {
+  readonly code = "RPC_NO_BLOCK_ACCESS_LIST";
+  constructor() {
+    super("Resource not found");
+  }
+}
+
+/**
+ * `eth_getBlockAccessList`: the accounts and slots that a block accessed, with their values after each change (EIP-7928); null for an
+ * unknown block and the pending one. Index 0 is what the protocol does before the transactions, i + 1 is transaction i.
+ *
+ * @throws NoBlockAccessListError, BlockPrunedError, BlockNotCanonicalError
+ */
+export const getBlockAccessList = defineMethod({
+  name: "eth_getBlockAccessList",
+  params: { block: blockSelector },
+  example: ["latest"],
+  result: rawJsonOf(orNull(listOf(ACCOUNT_ACCESS))),
+  handle: (
+    { block },
+    {
+      chain,
+      sessions,
+    }: { chain: Pick<ChainView, "accessList">; sessions: { readonly slices: Pick<Sessions["slices"], "json"> } },
+  ) =>
+    andThen(chain.accessList({ at: block }), (list) => {
+      if (list === undefined) return "null";
+      if (list === null) throw new NoBlockAccessListError();
+      return inSlices(listInSteps(decodeBlockAccessList(list), accountAccessText), sessions.slices.json);
     }),
 });
 

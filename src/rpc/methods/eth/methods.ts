@@ -2,6 +2,7 @@ import type { Method } from "../../transport/dispatch/method.ts";
 import { forwarded, type ServingPorts } from "../rpc-ports.ts";
 import {
   blockNumber,
+  getBlockAccessList,
   getBlockByHash,
   getBlockByNumber,
   getBlockReceipts,
@@ -80,6 +81,7 @@ export const ETH_METHODS: readonly Method<ServingPorts>[] = [
   getBlockByHash,
   getHeaderByNumber,
   getHeaderByHash,
+  getBlockAccessList,
   getBlockReceipts,
   getBlockTransactionCountByNumber,
   getBlockTransactionCountByHash,

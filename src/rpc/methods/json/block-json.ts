@@ -90,14 +90,13 @@ const OPTIONAL_MEMBERS = [
   "excessBlobGas",
   "parentBeaconBlockRoot",
   "requestsHash",
+  "blockAccessListHash",
+  "slotNumber",
 ] as const;
-
-/** Of Amsterdam, which no header has here. */
-const MEMBERS_OF_LATER_FORKS = ["blockAccessListHash", "slotNumber"] as const;
 
 /** The members that `header` lacks, as null: geth writes them in `newHeads` notifications and execution witnesses alone. */
 export function absentMembers(header: Header): string {
-  const absent = [...OPTIONAL_MEMBERS.filter((name) => header[name] === undefined), ...MEMBERS_OF_LATER_FORKS];
+  const absent = OPTIONAL_MEMBERS.filter((name) => header[name] === undefined);
   return absent.map((name) => `,"${name}":null`).join("");
 }
 
@@ -131,6 +130,8 @@ export function headerMembers(header: Header, hash: Hash, style: HeaderStyle): s
     text += `,"parentBeaconBlockRoot":"${header.parentBeaconBlockRoot}"`;
   }
   if (header.requestsHash !== undefined) text += `,"requestsHash":"${header.requestsHash}"`;
+  if (header.blockAccessListHash !== undefined) text += `,"blockAccessListHash":"${header.blockAccessListHash}"`;
+  if (header.slotNumber !== undefined) text += `,"slotNumber":${quantityText(header.slotNumber)}`;
   return text;
 }
 

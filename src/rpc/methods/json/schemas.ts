@@ -120,10 +120,28 @@ const FORK_MEMBERS: Members = {
   excessBlobGas: QUANTITY,
   parentBeaconBlockRoot: HASH,
   requestsHash: HASH,
+  blockAccessListHash: HASH,
+  slotNumber: QUANTITY,
   totalDifficulty: NULL,
 };
 
 export const HEADER = shape("Header", HEADER_MEMBERS, FORK_MEMBERS);
+
+const CHANGE = shape("AccessListChange", { index: QUANTITY, value: QUANTITY });
+
+export const ACCOUNT_ACCESS = shape("AccountAccess", {
+  address: ADDRESS,
+  storageChanges: listOf(
+    shape("SlotChanges", {
+      key: HASH,
+      changes: listOf(shape("SlotChange", { index: QUANTITY, value: HASH })),
+    }),
+  ),
+  storageReads: listOf(HASH),
+  balanceChanges: listOf(CHANGE),
+  nonceChanges: listOf(CHANGE),
+  codeChanges: listOf(shape("CodeChange", { index: QUANTITY, code: DATA })),
+});
 
 const WITHDRAWAL = shape("Withdrawal", {
   index: QUANTITY,

@@ -83,8 +83,8 @@ export const transactions: fc.Arbitrary<Transaction> = fc
   .map(([fields, v, r, s]) => decodeTransaction(buildTransaction(fields, { v, r, s }).raw));
 
 const optionalHeaderFields = fc
-  .tuple(fc.nat(6), uint256s, hashes, uint64s, uint64s, hashes, hashes)
-  .map(([count, baseFeePerGas, withdrawalsRoot, blobGasUsed, excessBlobGas, beacon, requests]) =>
+  .tuple(fc.nat(7), uint256s, hashes, uint64s, uint64s, hashes, hashes, hashes, uint64s)
+  .map(([count, baseFeePerGas, withdrawalsRoot, blobGasUsed, excessBlobGas, beacon, requests, list, slotNumber]) =>
     Object.fromEntries(
       Object.entries({
         baseFeePerGas,
@@ -93,7 +93,10 @@ const optionalHeaderFields = fc
         excessBlobGas,
         parentBeaconBlockRoot: beacon,
         requestsHash: requests,
-      }).slice(0, count),
+        blockAccessListHash: list,
+        slotNumber,
+        // The last two are there together.
+      }).slice(0, count === 7 ? 8 : count),
     ),
   );
 

@@ -1,7 +1,7 @@
 import { addressFromPrivateKey } from "../../../../src/base/crypto/secp256k1.ts";
 import { allForksAtGenesis } from "../../../../src/base/params/blob-schedule.ts";
 import type { ChainConfig } from "../../../../src/base/params/chain-config.ts";
-import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../../../../src/base/params/gas.ts";
+import { REQUEST_CONTRACTS } from "../../../../src/base/params/gas.ts";
 import type { GenesisAccount, GenesisAlloc } from "../../../../src/base/params/genesis-account.ts";
 import { type Address, ZERO_ADDRESS } from "../../../../src/base/primitives/address.ts";
 import { EMPTY_BYTES } from "../../../../src/base/primitives/bytes.ts";
@@ -20,7 +20,7 @@ import { signTransaction } from "../../../../src/base/types/transaction/sign.ts"
 import type { FeeMarketTransaction, Transaction } from "../../../../src/base/types/transaction/transaction.ts";
 import type { BlockParent, ExecutionModules } from "../../../../src/evm/execution/block/block-execution.ts";
 import type { TransactionMessage } from "../../../../src/evm/execution/transaction/message.ts";
-import type { BlockContext } from "../../../../src/evm/machine/evm.ts";
+import type { BlockContext, Evm } from "../../../../src/evm/machine/evm.ts";
 import type { StateReader } from "../../../../src/evm/state/reader.ts";
 import { changesOfAlloc } from "../../../../src/evm/state/state-changes.ts";
 import { createStateTrie } from "../../../../src/evm/state/state-trie.ts";
@@ -167,11 +167,10 @@ export type TestChain = {
   readonly state: StateReader;
 };
 
-/** A genesis with `alloc` and the request contracts of Prague, ready for a block on it. */
-export function testChain(alloc: GenesisAlloc = allocWith(), chainConfig = config): TestChain {
+/** A genesis with `alloc` and all request contracts, ready for a block on it. */
+export function testChain(alloc: GenesisAlloc = allocWith(), chainConfig = config, engine: Evm = evm): TestChain {
   const full: GenesisAlloc = new Map([
-    [WITHDRAWAL_REQUEST_ADDRESS, account({ code: EMPTY_QUEUE })],
-    [CONSOLIDATION_REQUEST_ADDRESS, account({ code: EMPTY_QUEUE })],
+    ...REQUEST_CONTRACTS.map(({ address }): [Address, GenesisAccount] => [address, account({ code: EMPTY_QUEUE })]),
     ...alloc,
   ]);
   const nodes = createMemoryNodes();
@@ -183,7 +182,7 @@ export function testChain(alloc: GenesisAlloc = allocWith(), chainConfig = confi
   const hash = headerHash(header);
   return {
     genesis: { header, state, hash, blockHash: (number) => (number === 0 ? hash : undefined) },
-    modules: { config: chainConfig, evm, stateTrie },
+    modules: { config: chainConfig, evm: engine, stateTrie },
     state,
   };
 }

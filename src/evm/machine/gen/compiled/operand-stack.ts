@@ -113,14 +113,15 @@ export class OperandStack {
     this.#cells.set(this.height++, { word, isStored: false });
   }
 
-  /** Exchanges the operand on top with operand `n`. */
-  swap(n: number): void {
-    const position = this.height - 1;
+  /** Exchanges operand `m`, which is the one on top unless given, with operand `n`. */
+  swap(n: number, m = 0): void {
+    const position = this.height - 1 - m;
     const top = this.#cell(position);
-    const other = this.#cell(position - n);
+    const deep = this.height - 1 - n;
+    const other = this.#cell(deep);
     if (top.word === other.word) return;
     this.#cells.set(position, { word: other.word, isStored: other.word.home === position });
-    this.#cells.set(position - n, { word: top.word, isStored: top.word.home === position - n });
+    this.#cells.set(deep, { word: top.word, isStored: top.word.home === deep });
   }
 
   /** Limb `i` of a word, loaded where that has not been done. */

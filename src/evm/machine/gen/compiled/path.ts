@@ -1,9 +1,9 @@
 import { i32, i64, type Operand } from "../../../../base/wasm/code.ts";
 import { call, type Label } from "../../../../base/wasm/function.ts";
-import { exit, haltCode } from "../../halts.ts";
-import { immediateLength, isLeaving } from "../../memory/code-map.ts";
+import { exit, haltCode, unusableOperand } from "../../halts.ts";
+import { isLeaving } from "../../memory/code-map.ts";
 import { globals, STACK_WORDS_MAX } from "../../memory/layout.ts";
-import type { Opcode } from "../../opcodes.ts";
+import { DUPN, isDeep, type Opcode, opcodeAt } from "../../opcodes.ts";
 import { INLINE } from "./inline/inline-emitters.ts";
 import type { PathState } from "./inline/operands.ts";
 import { anyBits, conditions, folded, knownValue, limbsOf } from "./limbs.ts";
@@ -82,8 +82,8 @@ export class Path implements PathState {
         continue;
       }
       if (begins && !this.#enterSegment(next)) return;
-      const opcode = opcodes[op];
-      const following: number = next + 1 + immediateLength(op);
+      const opcode = opcodeAt(opcodes, code, next);
+      const following: number = next + 1 + (opcode?.immediate ?? 0);
       this.#head.bytesLeft -= following - next;
       this.unpaidGas += opcode?.gas ?? 0;
       if (op === JUMP || op === JUMPI) {
@@ -135,13 +135,15 @@ export class Path implements PathState {
     const { part, stack } = this;
     const { f } = part;
     const op = part.map.code[offset]!;
-    if (opcode === undefined) {
+    if (opcode === undefined || (isDeep(op) && opcode.operands === undefined)) {
       this.#payGas();
-      f.do(i32.store(globals.haltDetail, op));
+      f.do(i32.store(globals.haltDetail, opcode === undefined ? op : unusableOperand(op, part.map.code[offset + 1]!)));
       part.loop.halt(haltCode.invalidOpcode);
       return false;
     }
-    if (op >= 0x5f && op <= 0x7f) stack.push(limbsOf(this.#immediate(offset)));
+    if (op >= 0x5f && op <= 0x7f) stack.push(limbsOf(this.#immediate(offset, opcode.immediate)));
+    else if (opcode.operands && op === DUPN) stack.dup(opcode.operands[1] - 1);
+    else if (opcode.operands) stack.swap(opcode.operands[1], opcode.operands[0]);
     else if (op >= 0x80 && op <= 0x8f) stack.dup(op - 0x80);
     else if (op >= 0x90 && op <= 0x9f) stack.swap(op - 0x8f);
     else if (opcode.name === "POP") stack.drop();
@@ -175,9 +177,8 @@ export class Path implements PathState {
     for (let i = 0; i < pushes; i++) stack.pushStored();
   }
 
-  #immediate(offset: number): bigint {
+  #immediate(offset: number, length: number): bigint {
     const { code } = this.part.map;
-    const length = immediateLength(code[offset]!);
     let value = 0n;
     for (let i = 1; i <= length; i++) value = (value << 8n) | BigInt(code[offset + i] ?? 0);
     return value;

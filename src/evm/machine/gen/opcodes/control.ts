@@ -1,7 +1,9 @@
-import { i32, i64, v128 } from "../../../../base/wasm/code.ts";
+import { i32, i64, type Local, type Operand, v128 } from "../../../../base/wasm/code.ts";
 import { call, type FunctionRef } from "../../../../base/wasm/function.ts";
-import { exit } from "../../halts.ts";
+import { exit, haltCode, unusableOperand } from "../../halts.ts";
 import { frame, globals, request, WORD } from "../../memory/layout.ts";
+import { NO_DEPTH_MIN, NO_OPERAND_MAX, NO_PAIR_MIN } from "../../opcodes.ts";
+import type { Loop } from "../loop.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { copyWord, isZeroWord, reverseBytes, storeSmall, storeZero, ZERO_HALF } from "../words.ts";
 import type { Emitter, Emitters } from "./emitter.ts";
@@ -47,7 +49,81 @@ const pop: Emitter = (loop) => {
   loop.next();
 };
 
-export const STACK: Emitters = { PUSH: push, DUP: dup, SWAP: swap, POP: pop };
+/** The byte after the opcode (EIP-8024); halts where it names no operands. */
+function operandByte(loop: Loop, code: number, invalidMin: number): Local {
+  const { f, pc } = loop;
+  const byte = f.i32(i32.load8(pc, 1));
+  f.if(i32.and(i32.geU(byte, invalidMin), i32.leU(byte, NO_OPERAND_MAX)), () => {
+    f.do(i32.store(globals.haltDetail, i32.or(i32.shl(byte, 8), unusableOperand(code, 0))));
+    loop.halt(haltCode.invalidOpcode);
+  });
+  return byte;
+}
+
+/** A fast build has checked the stack for the whole segment, with the depth that the byte names. */
+function haltUnlessWords(loop: Loop, words: Local): void {
+  if (loop.build === "fast") return;
+  const { f, sp } = loop;
+  const height = f.i32(i32.shrU(i32.sub(i32.load(frame.stackBase), sp), 5));
+  f.if(i32.ltU(height, words), () => {
+    f.do(i32.store(globals.haltDetail, i32.or(i32.shl(height, 16), words)));
+    loop.halt(haltCode.stackUnderflow);
+  });
+}
+
+function exchangeWords(loop: Loop, a: Operand, b: Operand): void {
+  const { f } = loop;
+  for (const half of [0, 16]) {
+    const first = f.v128(v128.load(a, half));
+    f.do(v128.store(a, v128.load(b, half), half));
+    f.do(v128.store(b, first, half));
+  }
+}
+
+/** How many words deep the operand of DUPN and SWAPN is: 17 to 235 */
+const depthOf = (byte: Local): Operand => i32.and(i32.add(byte, 145), 255);
+
+const dupn: Emitter = (loop, { code }) => {
+  const { f, sp } = loop;
+  const depth = f.i32(depthOf(operandByte(loop, code, NO_DEPTH_MIN)));
+  haltUnlessWords(loop, depth);
+  const source = f.i32(i32.add(sp, i32.shl(i32.sub(depth, 1), 5)));
+  loop.grow();
+  copyWord(f, sp, source);
+  loop.next(2);
+};
+
+const swapn: Emitter = (loop, { code }) => {
+  const { f, sp } = loop;
+  const depth = f.i32(depthOf(operandByte(loop, code, NO_DEPTH_MIN)));
+  haltUnlessWords(loop, f.i32(i32.add(depth, 1)));
+  exchangeWords(loop, sp, f.i32(i32.add(sp, i32.shl(depth, 5))));
+  loop.next(2);
+};
+
+/** Row and column of the byte's cell in a table of 16 by 16, of which two triangles name pairs (EIP-8024, `decode_pair`). */
+const exchange: Emitter = (loop, { code }) => {
+  const { f, sp } = loop;
+  const cell = f.i32(i32.xor(operandByte(loop, code, NO_PAIR_MIN), 143));
+  const row = f.i32(i32.shrU(cell, 4));
+  const column = f.i32(i32.and(cell, 15));
+  const isUpper = f.i32(i32.ltU(row, column));
+  const first = f.i32(i32.add(i32.select(isUpper, row, column), 1));
+  const second = f.i32(i32.select(isUpper, i32.add(column, 1), i32.sub(29, row)));
+  haltUnlessWords(loop, f.i32(i32.add(i32.select(i32.ltU(first, second), second, first), 1)));
+  exchangeWords(loop, f.i32(i32.add(sp, i32.shl(first, 5))), f.i32(i32.add(sp, i32.shl(second, 5))));
+  loop.next(2);
+};
+
+export const STACK: Emitters = {
+  PUSH: push,
+  DUP: dup,
+  SWAP: swap,
+  POP: pop,
+  DUPN: dupn,
+  SWAPN: swapn,
+  EXCHANGE: exchange,
+};
 
 const jump: Emitter = (loop) => {
   jumpToWord(loop, 0);
@@ -124,7 +200,8 @@ function leaveWith(status: number, pick: (runtime: Runtime) => FunctionRef): Emi
     const { f, runtime, pc } = loop;
     loop.setGas(call(pick(runtime), loop.gas, loop.sp));
     loop.charged();
-    if (status === exit.create) f.set(loop.gas, call(runtime.calls.takeChildGas, loop.gas));
+    // From Amsterdam on the new account is paid before the gas is divided, once the driver knows its address.
+    if (status === exit.create && !runtime.rules.eip8037) f.set(loop.gas, call(runtime.calls.takeChildGas, loop.gas));
     f.do(i32.store(request.opcode, code));
     loop.drop(pops - 1);
     f.set(pc, i32.add(pc, 1));

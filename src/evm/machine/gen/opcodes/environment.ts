@@ -81,4 +81,5 @@ export const ENVIRONMENT: Emitters = {
   BASEFEE: pushWord(environment.baseFee),
   BLOBHASH: blobhash,
   BLOBBASEFEE: pushWord(environment.blobBaseFee),
+  SLOTNUM: pushWord(environment.slotNumber),
 };

@@ -1,11 +1,14 @@
 import {
+  ACCOUNT_WRITE_GAS,
   CALL_GAS_RESERVE_SHIFT,
   CALL_STIPEND,
+  CALL_VALUE_AMSTERDAM_GAS,
   CALL_VALUE_GAS,
   INIT_CODE_WORD_GAS,
   KECCAK_WORD_GAS,
   NEW_ACCOUNT_GAS,
   SELFDESTRUCT_REFUND,
+  STATE_GAS,
   WARM_ACCESS_GAS,
 } from "../../../../base/params/gas.ts";
 import { i32, i64, type Local, type Operand } from "../../../../base/wasm/code.ts";
@@ -18,6 +21,7 @@ import { copyWord, isSmall, isZeroWord, limb, storeZero } from "../words.ts";
 import { type GasFunctions, MEMORY_SIZE_MAX } from "./gas.ts";
 import type { Imports } from "./imports.ts";
 import type { Journal } from "./journal.ts";
+import type { StateGasFunctions } from "./state-gas.ts";
 import type { AccessFunctions } from "./storage.ts";
 
 /** Each takes (gas, sp), fills `request` and answers the gas left to the caller; below zero: it halts. */
@@ -29,7 +33,7 @@ export type CallFunctions = {
   readonly create: FunctionRef;
   readonly create2: FunctionRef;
   readonly selfdestruct: FunctionRef;
-  /** takeChildGas(gas): all a creation may use goes to the request */
+  /** takeChildGas(gas): all a creation may use goes to the request; before Amsterdam */
   readonly takeChildGas: FunctionRef;
 };
 
@@ -37,11 +41,21 @@ export type CallFunctions = {
 export function defineCalls(
   module: ModuleBuilder,
   rules: Rules,
-  imports: Imports,
-  gas: GasFunctions,
-  journal: Journal,
-  access: AccessFunctions,
+  {
+    imports,
+    gas,
+    stateGas,
+    journal,
+    access,
+  }: {
+    readonly imports: Imports;
+    readonly gas: GasFunctions;
+    readonly stateGas: StateGasFunctions;
+    readonly journal: Journal;
+    readonly access: AccessFunctions;
+  },
 ): CallFunctions {
+  const callValueGas = rules.eip8037 ? CALL_VALUE_AMSTERDAM_GAS : CALL_VALUE_GAS;
   const failWith = (f: FunctionBuilder, code: number) => {
     f.do(i32.store(globals.halt, code));
     f.return(i64.of(-1n));
@@ -101,11 +115,19 @@ export function defineCalls(
         );
       }
       const target = f.i32(call(access.account, i32.add(sp, WORD)));
-      f.set(gasLeft, call(access.touchAccount, gasLeft, target));
+      f.set(gasLeft, call(rules.eip8037 ? access.accountGas : access.touchAccount, gasLeft, target));
       f.if(i64.ltS(gasLeft, 0n), () => {
         if (rules.eip2929) f.if(i64.geU(before, WARM_ACCESS_GAS), () => outInAccess(f));
         f.return(i64.of(gasLeft));
       });
+      f.if(transfers, () => {
+        f.set(gasLeft, call(gas.charge, gasLeft, callValueGas));
+        returnIfOutOfCall(f, gasLeft, rules.eip7702 || name === "call");
+      });
+      f.set(gasLeft, call(gas.expand, gasLeft, end));
+      returnIfOutOfCall(f, gasLeft, rules.eip7702 || name === "call");
+      // What depends on no state is paid before the target is looked at (EIP-7928).
+      if (rules.eip8037) f.do(call(access.reach, target));
       const codeAccount = f.i32(target);
       if (rules.eip7702) {
         f.if(i32.and(i32.load(target, record.flags), flag.delegated), () => {
@@ -117,13 +139,12 @@ export function defineCalls(
           });
         });
       }
-      f.if(transfers, () => {
-        f.set(gasLeft, call(gas.charge, gasLeft, CALL_VALUE_GAS));
-        returnIfOutOfCall(f, gasLeft, rules.eip7702 || name === "call");
-      });
-      f.set(gasLeft, call(gas.expand, gasLeft, end));
-      returnIfOutOfCall(f, gasLeft, rules.eip7702 || name === "call");
-      if (name === "call") {
+      if (name === "call" && rules.eip8037) {
+        f.if(i32.and(transfers, call(journal.isEmpty, target)), () => {
+          f.set(gasLeft, call(stateGas.charge, gasLeft, STATE_GAS.account));
+          returnIfOutOfCall(f, gasLeft);
+        });
+      } else if (name === "call") {
         const isNew = rules.eip158
           ? i32.and(transfers, call(journal.isEmpty, target))
           : i32.eqz(i32.and(i32.load(target, record.flags), flag.exists));
@@ -183,6 +204,8 @@ export function defineCalls(
         f.set(gasLeft, call(gas.charge, gasLeft, i64.mul(words, wordGas)));
         returnIfOut(f, gasLeft);
       }
+      // The driver sets it once the address is known.
+      if (rules.eip8037) f.do(i64.store(request.gas, 0n));
       copyWord(f, request.value, sp);
       if (isCreate2) copyWord(f, request.salt, sp, 0, 3 * WORD);
       requestRange(f, WORD, size, request.input, request.inputSize);
@@ -208,7 +231,14 @@ export function defineCalls(
       f.return(i64.of(gasLeft));
     });
     const account = f.i32(i32.load(frame.account));
-    if (rules.eip150) {
+    if (rules.eip8037) {
+      f.if(i32.and(call(journal.isEmpty, target), i32.eqz(isZeroWord(account, record.value))), () => {
+        f.set(gasLeft, call(gas.charge, gasLeft, ACCOUNT_WRITE_GAS));
+        returnIfOut(f, gasLeft);
+        f.set(gasLeft, call(stateGas.charge, gasLeft, STATE_GAS.account));
+        returnIfOut(f, gasLeft);
+      });
+    } else if (rules.eip150) {
       const isNew: Operand = rules.eip158
         ? i32.and(call(journal.isEmpty, target), i32.eqz(isZeroWord(account, record.value)))
         : i32.eqz(i32.and(i32.load(target, record.flags), flag.exists));

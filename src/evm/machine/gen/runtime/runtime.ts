@@ -9,6 +9,7 @@ import { defineJournal, type Journal } from "./journal.ts";
 import { defineAppendLog } from "./logs.ts";
 import { defineLongArithmetic, type LongArithmetic } from "./long-arithmetic.ts";
 import { defineShifts, type Shifts } from "./shifts.ts";
+import { defineStateGas, type StateGasFunctions } from "./state-gas.ts";
 import { type AccessFunctions, defineAccess, defineStorage, type StorageFunctions } from "./storage.ts";
 
 /** The functions the opcode emitters call. */
@@ -16,6 +17,7 @@ export type Runtime = {
   readonly rules: Rules;
   readonly imports: Imports;
   readonly gas: GasFunctions;
+  readonly stateGas: StateGasFunctions;
   readonly journal: Journal;
   readonly long: LongArithmetic;
   readonly shifts: Shifts;
@@ -35,6 +37,7 @@ export function defineRuntime(
 ): Runtime {
   const imports = importHost(module);
   const gas = defineGas(module, imports.isOutOfTime);
+  const stateGas = defineStateGas(module, gas);
   const journal = defineJournal(module, imports, seed);
   const keccak = defineKeccak(module);
   const access = defineAccess(module, rules, imports, gas, journal);
@@ -42,6 +45,7 @@ export function defineRuntime(
     rules,
     imports,
     gas,
+    stateGas,
     journal,
     long: defineLongArithmetic(module),
     shifts: defineShifts(module),
@@ -49,8 +53,8 @@ export function defineRuntime(
     keccakOfPair: defineKeccakOfPair(module, keccak),
     access,
     copies: defineCopies(module, gas),
-    storage: defineStorage(module, rules, gas, journal),
-    calls: defineCalls(module, rules, imports, gas, journal, access),
+    storage: defineStorage(module, rules, { gas, stateGas, journal }),
+    calls: defineCalls(module, rules, { imports, gas, stateGas, journal, access }),
     appendLog: defineAppendLog(module, imports),
   };
 }

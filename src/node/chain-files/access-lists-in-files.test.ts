@@ -80,7 +80,10 @@ test("a list with a changed value stops the import at its block, with account, f
     const wrong = { ...sender, nonceChanges: [{ index: 1, value: 77n }] };
     return encodeBlockAccessList(list.map((account, i) => (i === at ? wrong : account)));
   });
-  await assert.rejects(imported(changed), rejectedWith(/^block 2: .*account 0x[0-9a-f]{40}, nonceChanges, index 1: 77, expected 2/));
+  await assert.rejects(
+    imported(changed),
+    rejectedWith(/^block 2: .*account 0x[0-9a-f]{40}, nonceChanges, index 1: 77, expected 2/),
+  );
 });
 
 test("a list without its last account, one of another order and one of another block stop the import", async () => {

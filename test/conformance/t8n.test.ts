@@ -12,8 +12,8 @@ import { transactionReaders } from "./t8n-transactions.ts";
 
 /**
  * Answers of `evm t8n` of go-ethereum 1.17.10. With its `evm` on the PATH they are recorded again by
- * `npm run conformance -- fuzz --kind blocks --seed 1 --fork NAME --count COUNT --record test/conformance/recordings/t8n-NAME.json.br`,
- * with 240 for `amsterdam` and 100 for `osaka`.
+ * `npm run conformance -- fuzz --kind blocks --seed 1 --fork NAME --count COUNT --record FILE` with the file in `recordings/`,
+ * 240 blocks for `amsterdam` and 100 for `osaka`.
  */
 const RECORDINGS = ["amsterdam", "osaka"];
 

@@ -51,8 +51,15 @@ type World = {
 };
 type Account = { balance?: bigint; nonce?: bigint; code?: Uint8Array; storage?: Record<string, bigint> };
 
-/** A block on a small world under the rules of `fork`: transactions, requests and withdrawals, all from `seed`. */
-export function generateBlock(seed: number, fork = "Amsterdam"): T8nInput {
+/**
+ * A block on a small world under the rules of `fork`: transactions, requests and withdrawals, all from `seed`.
+ * @param gasLimits of transactions by their index, in place of the generated ones
+ */
+export function generateBlock(
+  seed: number,
+  fork = "Amsterdam",
+  gasLimits: ReadonlyMap<number, number> = new Map(),
+): T8nInput {
   const random = createRandom(seed ^ 0x2c1b3c6d);
   const baseFee = BigInt(random.pick([7, 7, 0, 1_000_000_000]));
   const created = CONTRACTS.map((address) => createAddress(address, BigInt(random.int(3))));
@@ -89,7 +96,7 @@ export function generateBlock(seed: number, fork = "Amsterdam"): T8nInput {
   addPeople(world, created, coinbase);
   addSystemContracts(world);
   const count = random.pick([1, 2, 3, 4, 6, 10]);
-  const transactions = Array.from({ length: count }, () => generateTransaction(world));
+  const transactions = Array.from({ length: count }, (_, index) => generateTransaction(world, gasLimits.get(index)));
   const env = {
     currentCoinbase: coinbase,
     currentGasLimit: toQuantity(gasLimit),
@@ -191,7 +198,7 @@ function addSystemContracts({ random, accounts }: World): void {
   }
 }
 
-function generateTransaction(world: World): Transaction {
+function generateTransaction(world: World, ownGasLimit?: number): Transaction {
   const { random, nonces, baseFee } = world;
   const sender = random.int(SENDERS.length);
   const from = SENDERS[sender]!;
@@ -223,7 +230,8 @@ function generateTransaction(world: World): Transaction {
   const value = BigInt(
     random.chance(isRequest ? 0.1 : 0.5) ? 0 : random.pick([1, 1, 3, 1000, isRequest ? 10 ** 9 * 2 : 5]),
   );
-  const gas = gasLimitOf(random, data.length);
+  const generated = gasLimitOf(random, data.length);
+  const gas = ownGasLimit ?? generated;
   const before = [...nonces];
   nonces.set(from, BigInt.asUintN(64, expected + 1n));
   const authorizationList = type === 4 ? authorizations(world, sender, to!) : [];

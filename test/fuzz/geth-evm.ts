@@ -24,6 +24,7 @@ import { FORKS } from "../conformance/forks.ts";
 import { executeVector, type Vector, type VectorResult } from "../conformance/state-tests.ts";
 import type { Suite } from "../conformance/suite.ts";
 import { type T8nCase, t8nDifference, writeT8nCases } from "../conformance/t8n.ts";
+import { generateBlockAtBorders } from "./block-borders.ts";
 import { withoutBareStorage } from "./case.ts";
 import { generateBlock } from "./generate-block.ts";
 import { generateTransactionCase } from "./generate-transaction.ts";
@@ -278,11 +279,12 @@ function normalLine(line: string): string {
 
 // Blocks, by `evm t8n`
 
-function blockFindings(seeds: Seeds, { fork, evm, recorded }: Options): Finding[] {
+function blockFindings(seeds: Seeds, options: Options): Finding[] {
+  const { evm, recorded } = options;
   const findings: Finding[] = [];
   for (let at = 0; at < seeds.length; at += CASES_EACH.blocks) {
     const chunk = seeds.slice(at, at + CASES_EACH.blocks);
-    const answered = answeredByGeth(chunk.map((seed) => blockInput(seed, fork)));
+    const answered = answeredByGeth(chunk.map((seed) => blockInput(seed, options)));
     recorded?.push(...answered);
     for (const [i, t8nCase] of answered.entries()) {
       const seed = chunk[i]!;
@@ -296,12 +298,15 @@ function blockFindings(seeds: Seeds, { fork, evm, recorded }: Options): Finding[
 
 const BLOCK_FORKS = HARDFORKS.slice(HARDFORKS.indexOf("berlin"));
 
-/** Transactions that meet in contracts they share; and from Prague on as often those that try what a fork's rules distinguish. */
-function blockInput(seed: number, fork: Hardfork | undefined): T8nInput {
+/** Transactions that meet in contracts they share; and from Prague on mostly those that try what a fork's rules distinguish. */
+function blockInput(seed: number, { fork, evm }: Pick<Options, "fork" | "evm">): T8nInput {
   const hardfork = fork ?? BLOCK_FORKS[seed % BLOCK_FORKS.length]!;
   const network = NETWORKS.get(hardfork)!;
-  const isRich = isAtLeast(hardfork, "prague") && Math.floor(seed / BLOCK_FORKS.length) % 4 > 0;
-  return isRich ? generateBlock(seed, network) : inputOf(generateParallelCase(seed, hardfork), network, seed);
+  const kind = Math.floor(seed / BLOCK_FORKS.length) % 6;
+  if (kind === 0 || !isAtLeast(hardfork, "prague")) {
+    return inputOf(generateParallelCase(seed, hardfork), network, seed);
+  }
+  return kind > 3 ? generateBlockAtBorders(seed, network, evm) : generateBlock(seed, network);
 }
 
 function inputOf({ hardfork, alloc, header, transactions }: ParallelCase, fork: string, seed: number): T8nInput {

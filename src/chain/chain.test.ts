@@ -50,8 +50,11 @@ test("commitTogether tells of its blocks after the last one, also where its call
     const { record, nodes } = random.next();
     chain.commit(record, nodes);
   };
+  const heardAtOnce: number[] = [];
+  chain.subscribe(({ executed }) => heardAtOnce.push(executed.block.header.number), true);
   chain.commitTogether(() => {
     commit();
+    assert.deepEqual(heardAtOnce, [1]);
     commit();
     assert.deepEqual(heard, []);
     assert.equal(chain.head().block.header.number, 2);

@@ -46,8 +46,11 @@ export type Chain = Omit<ChainReader, "pending"> & {
    * @throws StatePrunedError
    */
   rollbackTo(number: number): void;
-  /** Calls `listener` for every committed block, in order, after the block can be read. One that throws is logged. */
-  subscribe(listener: (event: BlockCommitted) => void): () => void;
+  /**
+   * Calls `listener` for every committed block, in order, after the block can be read. One that throws is logged.
+   * @param isAtOnce blocks that are committed together are told before the next of them is made, and before they are synced: for what the next one is made with
+   */
+  subscribe(listener: (event: BlockCommitted) => void, isAtOnce?: boolean): () => void;
   /** Calls `listener` with the blocks that a rollback removed, ascending, after their removal; once for each part of a long one. */
   onRollback(listener: (removed: readonly ExecutedBlock[]) => void): () => void;
 };
@@ -69,6 +72,7 @@ export function createChain(modules: {
   const { config: genesisConfig, store, stateTrie, log, patches, remote } = modules;
   const agreed = new AgreedConfig(genesisConfig);
   const listeners = new Set<(event: BlockCommitted) => void>();
+  const listenersAtOnce = new Set<(event: BlockCommitted) => void>();
   const rollbackListeners = new Set<(removed: readonly ExecutedBlock[]) => void>();
   const genesisHash = modules.genesisHash ?? known(0).block.hash;
   let head = known(store.head());
@@ -125,6 +129,7 @@ export function createChain(modules: {
       head = record;
       if (record.changes.accounts.some(({ address }) => address === RULES_ADDRESS)) followAgreement();
       const event = { executed: record, changes: record.changes };
+      emit(listenersAtOnce, event);
       if (unpublished === undefined) emit(listeners, event);
       else unpublished.push(event);
     },
@@ -166,9 +171,10 @@ export function createChain(modules: {
         }
       } while (head.block.header.number > number);
     },
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
+    subscribe(listener, isAtOnce = false) {
+      const all = isAtOnce ? listenersAtOnce : listeners;
+      all.add(listener);
+      return () => all.delete(listener);
     },
     onRollback(listener) {
       rollbackListeners.add(listener);

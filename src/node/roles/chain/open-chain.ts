@@ -238,7 +238,7 @@ function followChanges({ state, base }: Fork, chain: Chain, store: LogBlockStore
     state.apply(number, store.changes(number));
   }
   // Before every other listener: they read the new state.
-  chain.subscribe(({ executed, changes }) => state.apply(executed.block.header.number, changes));
+  chain.subscribe(({ executed, changes }) => state.apply(executed.block.header.number, changes), true);
   chain.onRollback(() => state.dropAfter(chain.head().block.header.number));
 }
 

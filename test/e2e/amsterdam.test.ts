@@ -8,6 +8,7 @@ import { gunzipSync } from "node:zlib";
 import { type Hex, hexToBytes } from "../../src/base/primitives/hex.ts";
 import { keccak256Hash } from "../../src/base/primitives/keccak.ts";
 import { decodeBlockAccessList } from "../../src/base/types/block-access-list.ts";
+import { createNode } from "../../src/index.ts";
 import { METHODS } from "../../src/rpc/methods/methods.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { assemble, deploymentOf } from "../support/assembler.ts";
@@ -133,6 +134,23 @@ describe("a dev chain with the rules of Amsterdam", () => {
     await ask("evm_revert", id);
     assert.equal(await ask("eth_getBlockAccessList", second), null);
   });
+});
+
+test("anvil_dumpState has the fields of Amsterdam's headers, and another node goes on from them", async () => {
+  const settings = { hardfork: "amsterdam" };
+  await using first = await createNode({ settings });
+  await first.setNextSlotNumber(500);
+  await first.rpc.anvil_mine("0x2");
+  const head = await first.rpc.eth_getBlockByNumber("latest", true);
+  assert.equal(head?.slotNumber, "0x1f5");
+  await using second = await createNode({ settings });
+  await second.rpc.anvil_loadState((await first.rpc.anvil_dumpState()) as Hex);
+  assert.deepEqual(await second.rpc.eth_getBlockByNumber("latest", true), head);
+  // A state file has no access lists.
+  await assert.rejects(second.rpc.eth_getBlockAccessList("latest"), { code: 4444 });
+  await second.rpc.anvil_mine("0x1");
+  assert.equal((await second.rpc.eth_getBlockByNumber("latest", true))?.slotNumber, "0x1f6");
+  assert.ok((await second.rpc.eth_getBlockAccessList("latest"))!.length > 5);
 });
 
 /** In a process of its own: a fork's reads of its state block the thread. */

@@ -5,6 +5,7 @@ import { EMPTY_BYTES } from "../base/primitives/bytes.ts";
 import type { Hash } from "../base/primitives/hash.ts";
 import type { Logger } from "../base/telemetry/logger.ts";
 import type { Block, ExecutedBlock } from "../base/types/block.ts";
+import type { BlockAccessList } from "../base/types/block-access-list.ts";
 import type { Header } from "../base/types/header.ts";
 import type { BlockOutcome, ExecutionModules, SystemUpdate } from "../evm/execution/block/block-execution.ts";
 import { executeBlock } from "../evm/execution/block/execute-block.ts";
@@ -203,6 +204,7 @@ export function importBlock(
     readonly data: Uint8Array;
     readonly systemUpdate?: SystemUpdate;
     readonly senders?: readonly Address[];
+    readonly accessList?: BlockAccessList | undefined;
   } = { data: EMPTY_BYTES },
 ): void {
   const { block: parent } = chain.head();
@@ -226,7 +228,7 @@ export function executeOn(
   block: Block,
   chain: Pick<ChainReader, "config" | "block" | "blockHash" | "stateAt">,
   execution: ExecutionModules,
-  known: { readonly systemUpdate?: SystemUpdate; readonly senders?: readonly Address[] },
+  known: Parameters<typeof executeBlock>[3],
 ): BlockOutcome {
   // Our own chains make several blocks a second, and what was exported has to come in again.
   const rules = { isEqualTimeAllowed: true };

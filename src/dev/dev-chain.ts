@@ -22,7 +22,7 @@ import type { StateChanges } from "../evm/state/reader.ts";
 import { mergeChanges } from "../evm/state/state-changes.ts";
 import type { Checkpoint, DevJournal, DevRecord } from "./dev-journal.ts";
 import { DevControlError, type DevSettings, type NextBlock, revertedSettings } from "./dev-settings.ts";
-import { type AccountEdit, changesOfEdits, restoreDevState, type Snapshot } from "./dev-state.ts";
+import { type AccountEdit, changesInSteps, changesOfEdits, restoreDevState, type Snapshot } from "./dev-state.ts";
 import { PoolHistory } from "./pool-history.ts";
 
 /** Blocks are made for so long before other calls have their turn. */
@@ -245,14 +245,18 @@ export class DevChain {
 
   /** Changes accounts of the newest state. Costs what is changed. */
   edit(edits: readonly AccountEdit[]): void {
-    const { chain, patches } = this.#modules;
+    const { number } = this.#head().header;
+    this.#patch(changesOfEdits(edits, this.#modules.chain.stateAt(number)));
+  }
+
+  #patch(changes: StateChanges): void {
+    const { patches } = this.#modules;
     const { hash, header } = this.#head();
     const { number } = header;
-    const changes = changesOfEdits(edits, chain.stateAt(number));
     const before = patches.at(number);
     this.#record({ kind: "patch", number, hash, first: before === undefined, changes });
     patches.set(number, before === undefined ? changes : mergeChanges(before, changes));
-    this.#refreshPool(edits.map(({ address }) => address));
+    this.#refreshPool(addressesOf(changes));
   }
 
   /** Makes blocks now. @returns their hashes */
@@ -304,11 +308,22 @@ export class DevChain {
     });
   }
 
-  /** Makes block `number` the head again, and changes accounts of its state. */
+  /**
+   * Makes block `number` the head again, and changes accounts of its state, however many.
+   * @throws DevControlError where a block is made meanwhile
+   */
   restore(number: number, edits: readonly AccountEdit[]): Promise<void> {
     return this.#exclusive(async () => {
       await this.#modules.rewind(number);
-      this.edit(edits);
+      const steps = changesInSteps(edits, this.#modules.chain.stateAt(number));
+      for (let sliceEnd = performance.now() + SLICE_MS; ; ) {
+        const step = steps.next();
+        if (this.#head().header.number !== number) throw new DevControlError("a block was made meanwhile", { number });
+        if (step.done) return this.#patch(step.value);
+        if (performance.now() <= sliceEnd) continue;
+        await setImmediate();
+        sliceEnd = performance.now() + SLICE_MS;
+      }
     });
   }
 

@@ -1,5 +1,6 @@
 import type { Address } from "../base/primitives/address.ts";
 import type { Hash } from "../base/primitives/hash.ts";
+import { allAtOnce } from "../base/threads/in-slices.ts";
 import type { Chain } from "../chain/chain.ts";
 import { EMPTY_ACCOUNT } from "../evm/state/account.ts";
 import type { StateChanges, StateReader } from "../evm/state/reader.ts";
@@ -18,9 +19,17 @@ export type AccountEdit = {
   readonly storage?: ReadonlyMap<Hash, bigint>;
 };
 
+/** Slots that are set in one step. */
+const SLOTS_PER_STEP = 256;
+
 /** What `edits` change of `base`. An account that is edited exists afterwards, even an empty one: it may have storage. */
 export function changesOfEdits(edits: Iterable<AccountEdit>, base: StateReader): StateChanges {
+  return allAtOnce(changesInSteps(edits, base));
+}
+
+export function* changesInSteps(edits: Iterable<AccountEdit>, base: StateReader): Generator<undefined, StateChanges> {
   const state = createWorldState(base);
+  let slots = 0;
   for (const { address, balance, nonce, code, storage } of edits) {
     const before = state.account(address) ?? EMPTY_ACCOUNT;
     state.setAccount(address, {
@@ -28,7 +37,11 @@ export function changesOfEdits(edits: Iterable<AccountEdit>, base: StateReader):
       nonce: nonce ?? before.nonce,
       codeHash: code === undefined ? before.codeHash : state.putCode(code),
     });
-    for (const [slot, value] of storage ?? []) state.setStorage(address, slot, value);
+    for (const [slot, value] of storage ?? []) {
+      state.setStorage(address, slot, value);
+      if (++slots % SLOTS_PER_STEP === 0) yield;
+    }
+    yield;
   }
   return state.changes();
 }

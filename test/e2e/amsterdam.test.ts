@@ -75,6 +75,16 @@ describe("a dev chain with the rules of Amsterdam", () => {
     }
   });
 
+  test("testing_buildBlockV1 takes a slot, and gives the slot and the access list of the block that it builds", async () => {
+    const { hash, timestamp } = await ask<{ hash: string; timestamp: string }>("eth_getBlockByNumber", "latest", false);
+    const attributes = { timestamp: `0x${(Number(timestamp) + 5).toString(16)}`, slotNumber: "0x123456" };
+    type Built = { executionPayload: { slotNumber: string; blockAccessList: Hex; blockHash: string } };
+    const { executionPayload } = await ask<Built>("testing_buildBlockV1", hash, attributes, [], "0x");
+    assert.equal(executionPayload.slotNumber, "0x123456");
+    assert.equal(await ask("testing_commitBlockV1", attributes, [], "0x"), executionPayload.blockHash);
+    assert.equal(await ask("debug_getRawBlockAccessList", "latest"), executionPayload.blockAccessList);
+  });
+
   test("serves the access list of a block as JSON and as the RLP whose hash is in the header", async () => {
     const { blockNumber } = await mined({ to: STRANGER, value: "0x7" });
     const block = await blockAt(blockNumber);
@@ -189,6 +199,8 @@ test("a fork of a chain with Amsterdam is verified and goes on with its rules an
     await call(fork.url, "eth_getBlockAccessList", "0x1"),
     await call(remote.url, "eth_getBlockAccessList", "0x1"),
   );
+  const { current } = (await call(fork.url, "eth_config")) as { current: { systemContracts: Record<string, string> } };
+  assert.equal(current.systemContracts["BUILDER_EXIT_CONTRACT_ADDRESS"], "0x000064d678505ad48f8ccb093bc65613800e8282");
   await fork.stop();
 
   const older = await startRemote(t, []);

@@ -328,7 +328,7 @@ export function environmentText({ block: { header } }: ExecutedBlock, config: Ch
     `{"number":"${toQuantity(header.number)}","beneficiary":"${header.coinbase}"` +
     `,"timestamp":"${toQuantity(header.timestamp)}","gas_limit":${header.gasLimit}` +
     `,"basefee":${header.baseFeePerGas ?? 0n},"difficulty":"${toQuantity(header.difficulty)}"` +
-    `,"prevrandao":"${header.mixHash}","blob_excess_gas_and_price":${blob},"slot_num":0}`
+    `,"prevrandao":"${header.mixHash}","blob_excess_gas_and_price":${blob},"slot_num":${header.slotNumber ?? 0n}}`
   );
 }
 
@@ -373,7 +373,7 @@ export function blockTexts({ block, senders, receipts }: ExecutedBlock): {
 
 function headerJson(header: Header) {
   const { coinbase, logsBloom, difficulty, number, gasLimit, gasUsed, timestamp, extraData, nonce, ...rest } = header;
-  const { baseFeePerGas, blobGasUsed, excessBlobGas, ...hashes } = rest;
+  const { baseFeePerGas, blobGasUsed, excessBlobGas, slotNumber, ...hashes } = rest;
   return {
     ...hashes,
     miner: coinbase,
@@ -388,6 +388,7 @@ function headerJson(header: Header) {
     ...(baseFeePerGas !== undefined && { baseFeePerGas: toQuantity(baseFeePerGas) }),
     ...(blobGasUsed !== undefined && { blobGasUsed: toQuantity(blobGasUsed) }),
     ...(excessBlobGas !== undefined && { excessBlobGas: toQuantity(excessBlobGas) }),
+    ...(slotNumber !== undefined && { slotNumber: toQuantity(slotNumber) }),
   };
 }
 

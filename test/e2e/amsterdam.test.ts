@@ -8,6 +8,7 @@ import { gunzipSync } from "node:zlib";
 import { type Hex, hexToBytes } from "../../src/base/primitives/hex.ts";
 import { keccak256Hash } from "../../src/base/primitives/keccak.ts";
 import { decodeBlockAccessList } from "../../src/base/types/block-access-list.ts";
+import { createNode } from "../../src/index.ts";
 import { METHODS } from "../../src/rpc/methods/methods.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { assemble, deploymentOf } from "../support/assembler.ts";
@@ -74,6 +75,16 @@ describe("a dev chain with the rules of Amsterdam", () => {
     }
   });
 
+  test("testing_buildBlockV1 takes a slot, and gives the slot and the access list of the block that it builds", async () => {
+    const { hash, timestamp } = await ask<{ hash: string; timestamp: string }>("eth_getBlockByNumber", "latest", false);
+    const attributes = { timestamp: `0x${(Number(timestamp) + 5).toString(16)}`, slotNumber: "0x123456" };
+    type Built = { executionPayload: { slotNumber: string; blockAccessList: Hex; blockHash: string } };
+    const { executionPayload } = await ask<Built>("testing_buildBlockV1", hash, attributes, [], "0x");
+    assert.equal(executionPayload.slotNumber, "0x123456");
+    assert.equal(await ask("testing_commitBlockV1", attributes, [], "0x"), executionPayload.blockHash);
+    assert.equal(await ask("debug_getRawBlockAccessList", "latest"), executionPayload.blockAccessList);
+  });
+
   test("serves the access list of a block as JSON and as the RLP whose hash is in the header", async () => {
     const { blockNumber } = await mined({ to: STRANGER, value: "0x7" });
     const block = await blockAt(blockNumber);
@@ -135,6 +146,23 @@ describe("a dev chain with the rules of Amsterdam", () => {
   });
 });
 
+test("anvil_dumpState has the fields of Amsterdam's headers, and another node goes on from them", async () => {
+  const settings = { hardfork: "amsterdam" };
+  await using first = await createNode({ settings });
+  await first.setNextSlotNumber(500);
+  await first.rpc.anvil_mine("0x2");
+  const head = await first.rpc.eth_getBlockByNumber("latest", true);
+  assert.equal(head?.slotNumber, "0x1f5");
+  await using second = await createNode({ settings });
+  await second.rpc.anvil_loadState((await first.rpc.anvil_dumpState()) as Hex);
+  assert.deepEqual(await second.rpc.eth_getBlockByNumber("latest", true), head);
+  // A state file has no access lists.
+  await assert.rejects(second.rpc.eth_getBlockAccessList("latest"), { code: 4444 });
+  await second.rpc.anvil_mine("0x1");
+  assert.equal((await second.rpc.eth_getBlockByNumber("latest", true))?.slotNumber, "0x1f6");
+  assert.ok((await second.rpc.eth_getBlockAccessList("latest"))!.length > 5);
+});
+
 /** In a process of its own: a fork's reads of its state block the thread. */
 async function startRemote(t: TestContext, flags: readonly string[]): Promise<{ readonly url: string }> {
   const home = mkdtempSync(join(tmpdir(), "evmint-remote-"));
@@ -171,6 +199,8 @@ test("a fork of a chain with Amsterdam is verified and goes on with its rules an
     await call(fork.url, "eth_getBlockAccessList", "0x1"),
     await call(remote.url, "eth_getBlockAccessList", "0x1"),
   );
+  const { current } = (await call(fork.url, "eth_config")) as { current: { systemContracts: Record<string, string> } };
+  assert.equal(current.systemContracts["BUILDER_EXIT_CONTRACT_ADDRESS"], "0x000064d678505ad48f8ccb093bc65613800e8282");
   await fork.stop();
 
   const older = await startRemote(t, []);

@@ -258,6 +258,19 @@ test("evmintd anvil serves no method that keeps keys, shows the process or reads
   }
 });
 
+test("evmintd anvil has the rules of Amsterdam by name, and where it forks a chain that has them", async (context) => {
+  const remote = await startEvmint(["--hardfork", "Amsterdam"]);
+  context.after(() => remote.stop());
+  const fork = await startEvmint(["--fork-url", remote.url]);
+  context.after(() => fork.stop());
+  for (const { url } of [remote, fork]) {
+    await callHttp(url, "evm_mine");
+    const { result } = await callHttp(url, "eth_getBlockByNumber", ["latest", false]);
+    assert.equal(result.slotNumber, result.number);
+    assert.equal((await callHttp(url, "anvil_nodeInfo")).result.hardFork, "Amsterdam");
+  }
+});
+
 test("evmintd anvil has anvil's hardfork, with nine blobs a block, and no methods for bundles of calls", async (context) => {
   const node = await startEvmint([]);
   context.after(() => node.stop());

@@ -51,7 +51,7 @@ const whole = join(folder, "chain.rlp.gz");
 let homes = 0;
 
 before(async () => {
-  origin = await startConfiguredNode({ settings: { "consensus.block-time": "manual" } });
+  origin = await startConfiguredNode({ settings: { "consensus.block-time": "manual" } }, "amsterdam");
   for (let number = 1; number <= HEAD; number++) {
     const raw = await signTransfer(number - 1);
     await origin.node.provider.request({ method: "eth_sendRawTransaction", params: [raw] });
@@ -162,6 +162,8 @@ function assertWhole(config: Config, imported = HEAD + 1): void {
     for (let number = 0; number <= HEAD; number++) {
       assert.deepEqual(executed(chain, number), executed(theirs, number));
       assert.deepEqual(plain(store.changes(number)), plain(theirStore.changes(number)));
+      assert.ok(chain.accessList(number) !== undefined);
+      assert.deepEqual(plain(chain.accessList(number)), plain(theirs.accessList(number)));
       const sent = theirs.block(number)!.block.transactions;
       for (const [index, { hash }] of sent.entries()) {
         assert.deepEqual(chain.transactionPosition(hash), { number, index });
@@ -211,7 +213,7 @@ test("an import fills in the blocks from several files, and adds those after the
 });
 
 test("blocks of another chain are rejected and removed, and the chain stays as it was", async () => {
-  const other = await startConfiguredNode({ settings: { "consensus.block-time": "manual" } });
+  const other = await startConfiguredNode({ settings: { "consensus.block-time": "manual" } }, "amsterdam");
   const file = join(folder, "other.rlp");
   try {
     for (let number = 1; number <= HEAD; number++) other.produceBlock();

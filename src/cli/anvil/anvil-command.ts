@@ -4,7 +4,6 @@ import { isIP } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isLoopback } from "../../node/config/dangers.ts";
-import { DEFAULT_DEV_HARDFORK } from "../../node/config/dev-rules.ts";
 import { loadConfig } from "../../node/config/load.ts";
 import { packageVersion } from "../../node/config/package.ts";
 import { formatHostPort } from "../../node/config/value-types.ts";
@@ -44,7 +43,6 @@ const DEFAULTS: Settings = {
   "gas-limit": "30000000",
   "suggested-tip": "1gwei",
   "tx-gas-limit": "false",
-  hardfork: DEFAULT_DEV_HARDFORK,
   "ipc.enable": "false",
   "log.format": "pretty",
   // What anvil has. Pages of every origin may call: other methods of this node read and write files, make keys, or show the process and its paths.

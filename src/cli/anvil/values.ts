@@ -1,5 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { DEV_HARDFORKS } from "../../node/config/dev-rules.ts";
 import { UsageError } from "../errors.ts";
 
 /** Settings by their key, as flags would give them. */
@@ -47,7 +48,7 @@ export function oneOf(...values: readonly string[]): ReadValue {
 
 /** Names of forks that anvil takes for the same rules as one of ours. */
 const FORK_NAMES: Readonly<Record<string, string>> = { merge: "paris", latest: "bpo1" };
-const FORKS = ["paris", "shanghai", "cancun", "prague", "osaka", "bpo1", "bpo2", "amsterdam"];
+const FORKS: readonly string[] = DEV_HARDFORKS;
 const FORKS_BEFORE_THE_MERGE = [
   ..."frontier homestead dao tangerine tangerinewhistle spuriousdragon byzantium constantinople petersburg istanbul muirglacier".split(
     " ",

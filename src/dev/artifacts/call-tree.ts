@@ -1,3 +1,4 @@
+import { SYSTEM_ADDRESS } from "../../base/params/gas.ts";
 import type { Address } from "../../base/primitives/address.ts";
 import { checksumAddress } from "../../base/primitives/address.ts";
 import { type Hex, hexToBytes } from "../../base/primitives/hex.ts";
@@ -51,7 +52,8 @@ export function callTreeLines(top: TracedFrame, modules: CallTreeModules): strin
     const contract = contractOf(frame, modules);
     add(depth, `${frameText(frame, contract, modules)} [${Number(frame.gasUsed)} gas]`);
     const calls = frame.calls ?? [];
-    const logs = frame.logs ?? [];
+    // The line of a call has its value: the log with which the protocol reports it (EIP-7708) says nothing more.
+    const logs = (frame.logs ?? []).filter(({ address }) => address !== SYSTEM_ADDRESS);
     for (let i = 0; i <= calls.length; i++) {
       for (const log of logs.filter(({ position }) => Number(position) === i)) {
         add(depth + 1, `emit ${eventText(log, contract, modules)}`);

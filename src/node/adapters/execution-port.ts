@@ -1,4 +1,5 @@
 import type { ExecutedBlock } from "../../base/types/block.ts";
+import { storedList } from "../../chain/block-store.ts";
 import type { WitnessModules } from "../../chain/inspect/execution-witness.ts";
 import type { BlockTester } from "../../consensus/block-tester.ts";
 import { blockContextOf, type ContextHeader } from "../../evm/execution/block-context.ts";
@@ -130,7 +131,8 @@ export function createBlockMethods(tester: BlockTester): Pick<ExecutionPort, "bu
   return {
     buildBlock(attributes) {
       const { sealed, value, sidecars } = tester.build(attributes);
-      return { block: sealed.executed.block, requests: sealed.requests, value, sidecars };
+      const { executed, requests, accessList } = sealed;
+      return { block: executed.block, requests, value, sidecars, ...storedList(accessList) };
     },
     commitBlock: (attributes) => tester.commit(attributes),
   };

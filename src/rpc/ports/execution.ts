@@ -147,6 +147,8 @@ export type BuiltPayload = {
   readonly block: Block;
   /** EIP-7685 */
   readonly requests: readonly Uint8Array[];
+  /** RLP of the block access list; present from Amsterdam. */
+  readonly accessList?: Uint8Array | undefined;
   /** What the fee recipient gets for gas, in wei. */
   readonly value: bigint;
   /** Of its blob transactions, as far as they are known. */

@@ -61,8 +61,8 @@ function attributesOf(
   };
 }
 
-/** The envelope of an ExecutionPayloadV3, as `engine_getPayload` gives it. */
-function payloadJson({ block, requests, value, sidecars }: BuiltPayload) {
+/** The envelope of an ExecutionPayloadV4 (V3 before Amsterdam), as `engine_getPayload` gives it. */
+function payloadJson({ block, requests, value, sidecars, accessList }: BuiltPayload) {
   const { header, hash: blockHash, transactions, withdrawals } = block;
   const all = (part: "commitments" | "proofs" | "blobs") =>
     sidecars.flatMap((sidecar) => sidecar[part].map(bytesToHex));
@@ -94,6 +94,7 @@ function payloadJson({ block, requests, value, sidecars }: BuiltPayload) {
         blobGasUsed: toQuantity(header.blobGasUsed ?? 0n),
         excessBlobGas: toQuantity(header.excessBlobGas),
       }),
+      ...(accessList && { blockAccessList: bytesToHex(accessList) }),
       ...(header.slotNumber !== undefined && { slotNumber: toQuantity(header.slotNumber) }),
     },
     blockValue: toQuantity(value),

@@ -35,9 +35,14 @@ export const config = defineMethod({
   name: "eth_config",
   params: {},
   result: json,
-  async handle(_params, { chain }: { chain: Pick<ChainView, "config" | "head" | "header"> }) {
+  async handle(
+    _params,
+    { chain }: { chain: Pick<ChainView, "config" | "head" | "header" | "isControlled" | "oldest"> },
+  ) {
     const { header } = await chain.head();
-    const genesis = await chain.header({ at: 0 });
+    // A dev chain that continues another one begins with the forked block, and has its rules from there on.
+    const first = chain.isControlled ? (await chain.oldest()).block : 0;
+    const genesis = await chain.header({ at: first });
     invariant(genesis, "there is a genesis block");
     const { current, next, last } = forkConfigs(chain.config, genesis, header.timestamp);
     return { current: jsonOf(current), next: jsonOf(next), last: jsonOf(last) };

@@ -3,6 +3,7 @@ import type { Hex } from "../../../base/primitives/hex.ts";
 import type { CallAmounts } from "./call-amounts.ts";
 import { type Argument, decodeCall, decodeLog, decodeRevert } from "./contracts.ts";
 import { bytesOfHex, count, ether, percentText, shortWord } from "./format.ts";
+import { isOfContract } from "./holders.ts";
 import { clippedName, useContracts } from "./known-contracts.ts";
 import { BlockLink } from "./lists.tsx";
 import { AddressText, HexText, Table } from "./parts.tsx";
@@ -57,13 +58,17 @@ export function Logs({ logs, hasPlaces = false }: { readonly logs: readonly Log[
   );
 }
 
+function eventName(name: string | undefined): string {
+  return name === undefined ? "unknown event" : clippedName(name);
+}
+
 function LogView({ log, hasPlace }: { log: Log; hasPlace: boolean }) {
   const decoded = decodeLog(log);
   return (
     <>
       <div class="line">
         <span class="muted">#{Number(log.logIndex)}</span>
-        <b>{decoded === undefined ? "unknown event" : clippedName(decoded.name)}</b>
+        <b>{isOfContract(log) ? eventName(decoded?.name) : "Ether transfer"}</b>
         {hasPlace ? (
           <>
             <span>

@@ -2,6 +2,7 @@ import type { Address } from "../../../base/primitives/address.ts";
 import type { Logger } from "../../../base/telemetry/logger.ts";
 import type { Counter, Metrics } from "../../../base/telemetry/metrics.ts";
 import type { BlockInput } from "../../application.ts";
+import type { HeadAge } from "./head-age.ts";
 
 /** CometBFT rejects blocks from a clock that is 60 s off; networks keep theirs within milliseconds. */
 const SKEW_MS_MAX = 2_000;
@@ -14,48 +15,6 @@ export interface BlockWatcher {
   proposed?(block: BlockInput): void;
   /** The next block is decided. */
   finalized(block: BlockInput): void;
-}
-
-/** The time of block H is that at which the one before it was decided, and blocks are up to a tenth closer than the block time: block H + 4 is so far away. */
-const LATE_BLOCKS = 4.5;
-/** A round without a proposer takes as long whatever the block time is. */
-const LATE_BLOCK_MS_MIN = 1_000;
-
-type HeadAgeModules = {
-  /** Unix milliseconds. */
-  readonly wallClock: () => number;
-  /** Unix seconds of the newest block. */
-  readonly timestamp: () => number;
-};
-
-/** How old the newest block is: a node whose head is late can be more than three blocks behind the network, which makes one each block time. */
-export class HeadAge implements BlockWatcher {
-  readonly #modules: HeadAgeModules;
-  readonly #pace: { readonly blockTimeMs: number };
-  /** Unix milliseconds of the block that was decided last. */
-  #decidedMs = 0;
-
-  /** @param pace may change with the blocks */
-  constructor(pace: { readonly blockTimeMs: number }, modules: HeadAgeModules) {
-    this.#modules = modules;
-    this.#pace = pace;
-  }
-
-  finalized({ time: { seconds, nanos } }: Pick<BlockInput, "time">): void {
-    this.#decidedMs = seconds * 1_000 + nanos / 1e6;
-  }
-
-  get ms(): number {
-    const { wallClock, timestamp } = this.#modules;
-    const seconds = timestamp();
-    // A block from before the start has whole seconds alone.
-    const isDecided = Math.floor(this.#decidedMs / 1_000) === seconds;
-    return wallClock() - (isDecided ? this.#decidedMs : 1_000 * seconds);
-  }
-
-  get isLate(): boolean {
-    return this.ms > LATE_BLOCKS * Math.max(LATE_BLOCK_MS_MIN, this.#pace.blockTimeMs);
-  }
 }
 
 /** So many blocks in a row are more than a slow network: a signer with another key, or none. */

@@ -1,7 +1,7 @@
 import type { Address } from "../../../base/primitives/address.ts";
 import type { Logger } from "../../../base/telemetry/logger.ts";
 import type { Counter, Metrics } from "../../../base/telemetry/metrics.ts";
-import type { BlockInput } from "../../application.ts";
+import type { BlockInput, Misbehavior } from "../../application.ts";
 import type { HeadAge } from "./head-age.ts";
 
 /** CometBFT rejects blocks from a clock that is 60 s off; networks keep theirs within milliseconds. */
@@ -132,6 +132,7 @@ export class MisbehaviorReports implements BlockWatcher {
       name: "misbehavior_total",
       help: "Proofs of misbehaviour of a validator in blocks, by kind.",
       labels: ["kind"],
+      values: ["duplicateVote", "lightClientAttack"] satisfies readonly Misbehavior["kind"][],
     });
   }
 

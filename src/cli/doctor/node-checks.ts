@@ -58,12 +58,12 @@ export function enginePeersFindings(
   coreVersion: string,
 ): Finding[] {
   const { ok, warning } = findingsOf("peers");
-  if (status.isCatchingUp) return [warning("CometBFT catches up with the network: wait until it has")];
   if (peers.length === 0) {
     const advice =
       "where there are other nodes, look at cometbft.persistent-peers, the firewall and cometbft.allowed-nodes";
-    return [warning(`none is connected: ${advice}`)];
+    return [warning(`no peer is connected: ${advice}`)];
   }
+  if (status.isCatchingUp) return [warning("CometBFT catches up with the network: wait until it has")];
   const outbound = peers.filter(({ isOutbound }) => isOutbound).length;
   const names = peers.slice(0, NAMES_MAX).map(({ moniker, version }) => `${moniker} (CometBFT ${version})`);
   const more = peers.length > NAMES_MAX ? `, and ${peers.length - NAMES_MAX} more` : "";

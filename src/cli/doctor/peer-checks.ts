@@ -3,7 +3,7 @@ import type { AskedNode } from "./ask.ts";
 import { type Finding, findingsOf } from "./finding.ts";
 import { durationText } from "./node-checks.ts";
 import { agreedAt, blockAt, type NodeView, type ScheduleView, viewNode } from "./node-view.ts";
-import { type OwnChain, scheduleOfRules } from "./own-chain.ts";
+import { type OwnChain, rulesOf, scheduleOfRules } from "./own-chain.ts";
 
 /** This side of the comparison. */
 export type Own = {
@@ -25,7 +25,7 @@ export async function peerFindings(own: Own, peer: AskedNode): Promise<Finding[]
   try {
     const view = await viewNode(peer);
     const findings = [
-      ...identityFindings(own, view),
+      ...identityFindings(own, view, await agreedAt(peer, view.head.number)),
       ...(await blockFindings(own, view, peer)),
       ...versionFindings(own, view),
       ...clockFindings(peer),
@@ -41,8 +41,13 @@ export async function peerFindings(own: Own, peer: AskedNode): Promise<Finding[]
   }
 }
 
-function identityFindings({ chain, rules, node }: Own, { name, chainId, genesisHash, schedule, head }: NodeView) {
-  const { fault } = findingsOf("peer");
+/** @param agreed what the validators agreed on until the head of the peer; undefined where it does not say */
+function identityFindings(
+  { chain, rules, node }: Own,
+  { name, chainId, genesisHash, schedule, head }: NodeView,
+  agreed: ReadonlyMap<string, bigint> | undefined,
+) {
+  const { fault, ok } = findingsOf("peer");
   const advice = "it is of another network";
   if (chainId !== chain.config.chainId) {
     return [fault(`${name} has chain id ${chainId}, here it is ${chain.config.chainId}: ${advice}`)];
@@ -52,6 +57,13 @@ function identityFindings({ chain, rules, node }: Own, { name, chainId, genesisH
   }
   const ours = node?.view.schedule ?? scheduleOfRules(chain, rules, head.timestamp);
   if (ours?.forkId === schedule?.forkId) return [];
+  // A home that stopped, or still fetches blocks, has not seen the newest votes.
+  if (
+    agreed !== undefined &&
+    scheduleOfRules(chain, rulesOf(chain, agreed), head.timestamp)?.forkId === schedule?.forkId
+  ) {
+    return [ok(`${name} has ${scheduleText(schedule)}: agreed by vote after the block this home is at`)];
+  }
   const change =
     "put the right times into config/genesis.json of the one that is wrong, and restart it before the fork";
   return [fault(`${name} has another fork schedule, ${scheduleText(schedule)}; here ${scheduleText(ours)}: ${change}`)];

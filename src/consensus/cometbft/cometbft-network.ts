@@ -96,7 +96,7 @@ export class CometBftNetwork implements EngineNetwork {
   #problem(): string | undefined {
     const { application, signing, supervisor, view, headAge, ownVotes, quietMs } = this.#modules;
     const { state } = supervisor;
-    const { status, quorum } = view;
+    const { status, peers, quorum } = view;
     if (state.kind === "failed") return state.reason;
     if (application.behind !== undefined) return behindReason(application.behind, quietMs());
     if (state.kind !== "running" || status === undefined) {
@@ -106,7 +106,7 @@ export class CometBftNetwork implements EngineNetwork {
         : `CometBFT is not running yet: it waits for the remote signer at ${awaitedSigner}`;
     }
     // A validator that is alone has nobody to catch up with.
-    if (status.isCatchingUp && !signing.isWaiting) return "catching up with the network";
+    if (status.isCatchingUp && !signing.isWaiting) return peers.length > 0 ? "catching up with the network" : NO_PEER;
     if (signing.reason !== undefined) return `this validator does not sign: ${signing.reason}`;
     if (quorum !== "present") return "no quorum: validators with too little voting power take part";
     if (!headAge.isLate) return ownVotes.problem;
@@ -114,6 +114,10 @@ export class CometBftNetwork implements EngineNetwork {
     return `${age}: the node catches up with the network, the network makes no blocks, or the clock of this machine is ahead`;
   }
 }
+
+/** Wrong addresses look like a node that catches up, for ever. */
+const NO_PEER =
+  "no peer is connected: compare cometbft.persistent-peers with the addresses of the other nodes, and look at the firewall and cometbft.allowed-nodes";
 
 /** The engine waits this long for a block before the reason says what an operator can do. */
 const CATCH_UP_QUIET_MS = 60_000;

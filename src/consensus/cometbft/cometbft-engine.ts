@@ -88,6 +88,7 @@ export class CometBftEngine implements Engine {
   readonly #rpc: EngineRpc;
   readonly #lists: PeerLists;
   readonly #headAge: HeadAge;
+  readonly #ownVotes: OwnVotes;
   readonly #view: EngineView;
   readonly #supervisor: Supervisor;
   readonly #paceChange: PaceChange;
@@ -117,6 +118,7 @@ export class CometBftEngine implements Engine {
       timestamp: modules.headTimestamp,
     });
     const ownVotes = new OwnVotes({ address: () => modules.signing.address, headAge: this.#headAge });
+    this.#ownVotes = ownVotes;
     this.#view = this.#createView();
     this.#supervisor = this.#createSupervisor();
     const { log, metrics, signing, timers } = modules;
@@ -233,6 +235,7 @@ export class CometBftEngine implements Engine {
   }
 
   #startProcess(onFault: (fault: EngineFault) => void): EngineProcess {
+    this.#ownVotes.started(this.#modules.application.info().height);
     const adopted = this.#synced?.adopt(onFault);
     this.#synced = undefined;
     if (adopted) return adopted;

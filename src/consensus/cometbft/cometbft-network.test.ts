@@ -3,10 +3,17 @@ import { test } from "node:test";
 import { CometBftNetwork } from "./cometbft-network.ts";
 import type { EnginePeer } from "./rpc/answers.ts";
 
-function problemOf(isCatchingUp: boolean, peerCount: number): string | undefined {
+type Engine = {
+  readonly isCatchingUp?: boolean;
+  readonly peers?: number;
+  readonly power?: number;
+  readonly isAwaited?: boolean;
+};
+
+function problemOf({ isCatchingUp = false, peers = 3, power = 0, isAwaited = false }: Engine): string | undefined {
   const view = {
-    status: { isCatchingUp, votingPower: 0 },
-    peers: Array.from({ length: peerCount }, () => ({}) as EnginePeer),
+    status: { isCatchingUp, votingPower: power, validatorAddress: "11".repeat(20) },
+    peers: Array.from({ length: peers }, () => ({}) as EnginePeer),
     quorum: "present",
     step: undefined,
   };
@@ -15,15 +22,21 @@ function problemOf(isCatchingUp: boolean, peerCount: number): string | undefined
     signing: { isWaiting: false, reason: undefined },
     supervisor: { state: { kind: "running" } },
     headAge: { isLate: false },
-    ownVotes: { problem: undefined },
+    ownVotes: { problem: undefined, isAwaited },
     view,
   } as unknown as ConstructorParameters<typeof CometBftNetwork>[1]);
   return network.status().problem;
 }
 
 test("CometBftNetwork that catches up without a peer names the settings to look at", () => {
-  assert.match(problemOf(true, 0) ?? "", /cometbft\.persistent-peers/);
-  assert.doesNotMatch(problemOf(true, 1) ?? "", /cometbft/);
-  assert.notEqual(problemOf(true, 1), undefined);
-  assert.equal(problemOf(false, 0), undefined);
+  assert.match(problemOf({ isCatchingUp: true, peers: 0 }) ?? "", /cometbft\.persistent-peers/);
+  assert.doesNotMatch(problemOf({ isCatchingUp: true }) ?? "", /cometbft/);
+  assert.notEqual(problemOf({ isCatchingUp: true }), undefined);
+  assert.equal(problemOf({ peers: 0 }), undefined);
+});
+
+test("CometBftNetwork of a validator has a problem until a commit has its vote, and that of a follower has none", () => {
+  assert.notEqual(problemOf({ power: 10, isAwaited: true }), undefined);
+  assert.equal(problemOf({ power: 10 }), undefined);
+  assert.equal(problemOf({ power: 0, isAwaited: true }), undefined);
 });

@@ -24,7 +24,7 @@ type CometBftNetworkModules = {
   readonly view: EngineView;
   readonly supervisor: Supervisor;
   readonly headAge: HeadAge;
-  readonly ownVotes: Pick<OwnVotes, "problem">;
+  readonly ownVotes: Pick<OwnVotes, "problem" | "isAwaited">;
   /** Since the engine last got a block again that the chain has. */
   readonly quietMs: () => number;
 };
@@ -109,7 +109,10 @@ export class CometBftNetwork implements EngineNetwork {
     if (status.isCatchingUp && !signing.isWaiting) return peers.length > 0 ? "catching up with the network" : NO_PEER;
     if (signing.reason !== undefined) return `this validator does not sign: ${signing.reason}`;
     if (quorum !== "present") return "no quorum: validators with too little voting power take part";
-    if (!headAge.isLate) return ownVotes.problem;
+    if (!headAge.isLate) {
+      // Others count on a validator that says it is ready, and restart the next one.
+      return ownVotes.problem ?? (status.votingPower > 0 && ownVotes.isAwaited ? VOTE_AWAITED : undefined);
+    }
     const age = `the newest block is ${Math.round(headAge.ms / 1_000)} s old`;
     return `${age}: the node catches up with the network, the network makes no blocks, or the clock of this machine is ahead`;
   }
@@ -118,6 +121,8 @@ export class CometBftNetwork implements EngineNetwork {
 /** Wrong addresses look like a node that catches up, for ever. */
 const NO_PEER =
   "no peer is connected: compare cometbft.persistent-peers with the addresses of the other nodes, and look at the firewall and cometbft.allowed-nodes";
+
+const VOTE_AWAITED = "CometBFT started again: no block has a vote of this validator since";
 
 /** The engine waits this long for a block before the reason says what an operator can do. */
 const CATCH_UP_QUIET_MS = 60_000;

@@ -31,14 +31,24 @@ export class OwnVotes implements BlockWatcher {
   readonly #modules: OwnVotesModules;
   /** Blocks in a row, up to the newest, that have no signature of this validator. */
   unsigned = 0;
+  /** No commit has a signature of this validator since its CometBFT started. */
+  isAwaited = true;
+  #startHeight = 0;
 
   constructor(modules: OwnVotesModules) {
     this.#modules = modules;
   }
 
-  finalized({ lastCommit: { votes } }: Pick<BlockInput, "lastCommit">): void {
+  /** CometBFT starts. Blocks until then, which it may fetch again, have signatures of an earlier life. @param height of the newest block */
+  started(height: number): void {
+    this.isAwaited = true;
+    this.#startHeight = height;
+  }
+
+  finalized({ height, lastCommit: { votes } }: Pick<BlockInput, "height" | "lastCommit">): void {
     const { address, headAge } = this.#modules;
     const own = votes.find((vote) => vote.address === address());
+    if (own !== undefined && own.flag !== "absent" && height - 1 > this.#startHeight) this.isAwaited = false;
     // Blocks of a time in which the node was away have none of its signatures.
     this.unsigned = own?.flag === "absent" && !headAge.isLate ? this.unsigned + 1 : 0;
   }

@@ -1,7 +1,6 @@
 import type { BlockInput } from "../../application.ts";
+import type { ConsensusStep } from "../../engine.ts";
 import { proposeTimeoutMs } from "../home/config.ts";
-import type { EngineRound } from "../rpc/answers.ts";
-import type { BlockWatcher } from "./block-watchers.ts";
 
 /** Clocks of machines differ, and processes pause: no head is late sooner, however short the block time is. */
 const LATE_MS_MIN = 4_500;
@@ -15,6 +14,8 @@ export function lateHeadMs(blockTimeMs: number, round: number): number {
 
 /** CometBFT's number of the step in which it has the votes for a block, and waits for the block: others may be far ahead. */
 const COMMIT_STEP = 8;
+
+type VotedRound = { readonly step: ConsensusStep; readonly votedPower: number; readonly totalPower: number };
 
 type HeadAgeModules = {
   /** Unix milliseconds. */
@@ -30,14 +31,14 @@ type HeadAgeModules = {
  * head. A proposal, a round and two thirds of the votes for block H + 1 show that the network has not decided it, so rounds without a proposer make
  * no head late. They extend only a head that was fresh: CometBFT may replay them from its journal, and hears old ones while it catches up.
  */
-export class HeadAge implements BlockWatcher {
+export class HeadAge {
   readonly #modules: HeadAgeModules;
   readonly #pace: { readonly blockTimeMs: number };
   /** Height and Unix milliseconds of the block that was decided last. */
   #decided: { readonly height: number; readonly ms: number } | undefined;
   /** When the network was last seen to decide the next block. */
   #seenAt = Number.NEGATIVE_INFINITY;
-  #round: (Pick<EngineRound, "step"> & { readonly isVoted: boolean }) | undefined;
+  #round: { readonly step: ConsensusStep; readonly isVoted: boolean } | undefined;
 
   /** @param pace may change with the blocks */
   constructor(pace: { readonly blockTimeMs: number }, modules: HeadAgeModules) {
@@ -54,7 +55,7 @@ export class HeadAge implements BlockWatcher {
   }
 
   /** @param round undefined while CometBFT does not answer, or fetches blocks */
-  observe(round: Pick<EngineRound, "step" | "votedPower" | "totalPower"> | undefined): void {
+  observe(round: VotedRound | undefined): void {
     const last = this.#round;
     const next = round && { step: round.step, isVoted: round.votedPower * 3 > round.totalPower * 2 };
     this.#round = next;

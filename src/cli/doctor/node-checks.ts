@@ -17,10 +17,11 @@ const NAMES_MAX = 10;
 export function ownNodeFindings(own: OwnChain, rules: ChainConfig, node: NodeView): Finding[] {
   const version = findingsOf("node").ok(`${node.clientVersion} runs, at block ${node.head.number}`);
   const { ok, fault } = findingsOf("genesis");
-  if (node.genesisHash !== own.genesisHash) {
+  if (node.genesisHash !== undefined && node.genesisHash !== own.genesisHash) {
     const advice = "the file was changed since its start; restore the one of another node";
     return [version, fault(`block 0 of the node is ${node.genesisHash}, of the file ${own.genesisHash}: ${advice}`)];
   }
+  if (node.genesisHash === undefined || node.schedule === undefined) return [version];
   const schedule = scheduleOfRules(own, rules, node.head.timestamp);
   if (schedule?.forkId !== node.schedule?.forkId) {
     const advice = "restart the node, or restore the file";

@@ -142,6 +142,26 @@ test("a fork that was agreed by vote after the block of a home is no fault, and 
   }
 });
 
+test("a peer that has pruned block 0 is compared by the newest blocks", async () => {
+  const pruned = () => {
+    throw new RpcResponseError({ code: 4444, message: "pruned history unavailable" });
+  };
+  const changes = (changed?: number) => ({
+    eth_config: pruned,
+    eth_getBlockByNumber: ([tag]: [string]) =>
+      tag === "0x0" ? pruned() : atBlock(100, changed).eth_getBlockByNumber([tag]),
+  });
+  assert.deepEqual(await found(changes()), ["ok peer"]);
+  assert.deepEqual(await found(changes(100)), ["fault peer"]);
+  const files: Own = { chain: CHAIN, rules: CHAIN.config, node: undefined };
+  assert.deepEqual(
+    (await peerFindings(files, nodeWith(changes()))).map(({ level }) => level),
+    ["warning"],
+  );
+  const view = await viewNode(nodeWith(changes()));
+  assert.deepEqual([view.genesisHash, view.schedule], [undefined, undefined]);
+});
+
 test("without a node the files of the home are compared", async () => {
   const files: Own = { chain: CHAIN, rules: CHAIN.config, node: undefined };
   const levels = async (changes: Answers) => (await peerFindings(files, nodeWith(changes))).map(({ level }) => level);

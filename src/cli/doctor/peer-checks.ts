@@ -32,6 +32,15 @@ export async function peerFindings(own: Own, peer: AskedNode): Promise<Finding[]
     ];
     if (findings.some(({ level }) => level !== "ok")) return findings;
     const { number } = view.head;
+    if (view.genesisHash === undefined || view.schedule === undefined) {
+      if (own.node === undefined) {
+        return [
+          subject.warning(`${view.name} has pruned block 0: start the node of this home, or ask a node that has it`),
+        ];
+      }
+      const text = `${view.name} ${view.clientVersion}, at block ${number}: the same newest block; it has pruned block 0`;
+      return [...findings, subject.ok(text)];
+    }
     return [
       ...findings,
       subject.ok(`${view.name} ${view.clientVersion}, at block ${number}: the same chain and rules`),
@@ -52,9 +61,10 @@ function identityFindings(
   if (chainId !== chain.config.chainId) {
     return [fault(`${name} has chain id ${chainId}, here it is ${chain.config.chainId}: ${advice}`)];
   }
-  if (genesisHash !== chain.genesisHash) {
+  if (genesisHash !== undefined && genesisHash !== chain.genesisHash) {
     return [fault(`${name} has block 0 ${genesisHash}, here it is ${chain.genesisHash}: ${advice}`)];
   }
+  if (schedule === undefined) return [];
   const ours = node?.view.schedule ?? scheduleOfRules(chain, rules, head.timestamp);
   if (ours?.forkId === schedule?.forkId) return [];
   // A home that stopped, or still fetches blocks, has not seen the newest votes.
@@ -76,7 +86,9 @@ function scheduleText(schedule: ScheduleView | null): string {
 
 /** The newest block that both have: equal hashes are equal blocks, states and agreements until there. */
 async function blockFindings({ node }: Own, view: NodeView, peer: AskedNode): Promise<Finding[]> {
-  if (node === undefined || node.view.genesisHash !== view.genesisHash) return [];
+  if (node === undefined) return [];
+  const [here, there] = [node.view.genesisHash, view.genesisHash];
+  if (here !== undefined && there !== undefined && here !== there) return [];
   const { fault, warning } = findingsOf("peer");
   const behind = view.head.number - node.view.head.number;
   const number = Math.min(view.head.number, node.view.head.number);

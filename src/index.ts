@@ -7,6 +7,7 @@ import { type Logger, SILENT_LOGGER } from "./base/telemetry/logger.ts";
 import type { StopsWhenDisposed } from "./node/adapters/async-disposable.ts";
 import type { InProcessProvider } from "./node/adapters/provider-types.ts";
 import { DEV_FLAG_OPTIONS } from "./node/config/dev-flags.ts";
+import type { DevHardfork } from "./node/config/dev-rules.ts";
 import { UnknownConfigKeyError } from "./node/config/errors.ts";
 import { genesisPath } from "./node/config/home.ts";
 import { loadConfig } from "./node/config/load.ts";
@@ -43,6 +44,8 @@ export type CreateNodeOptions = {
     /** Proofs of its state: where the node serves them (`auto`, the default), demanded, or not asked for. */
     readonly verify?: "auto" | "on" | "off";
   };
+  /** Rules of a new dev chain; Osaka's unless given. */
+  readonly hardfork?: DevHardfork;
   /** Settings by their key in `app.toml`, and flags of a dev chain by their name: `{ "consensus.block-time": "1s", accounts: "3" }`. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly log?: Logger;
@@ -77,7 +80,14 @@ const EMBEDDED = {
 
 const RPC_ADDRESSES = ["json-rpc.address", "json-rpc.ws-address"];
 
-const OPTION_NAMES = ["home", "dev", "fork", "settings", "log"] as const satisfies (keyof CreateNodeOptions)[];
+const OPTION_NAMES = [
+  "home",
+  "dev",
+  "fork",
+  "hardfork",
+  "settings",
+  "log",
+] as const satisfies (keyof CreateNodeOptions)[];
 
 /**
  * A node in this process.
@@ -85,12 +95,13 @@ const OPTION_NAMES = ["home", "dev", "fork", "settings", "log"] as const satisfi
  */
 export async function createNode(options: CreateNodeOptions = {}): Promise<EvmintNode> {
   assertOptions(options);
-  const { fork, settings = {}, log = SILENT_LOGGER } = options;
+  const { fork, hardfork, settings = {}, log = SILENT_LOGGER } = options;
   const { dev = options.home === undefined || !existsSync(genesisPath(options.home)) } = options;
   // Made when something is written to it: most nodes in memory never do.
   const home = options.home ?? join(tmpdir(), `evmint-${randomUUID()}`);
   const inMemory = { "in-memory": String(options.home === undefined) };
-  const flags = { ...EMBEDDED, ...inMemory, ...forkFlags(fork), ...listenerFlags(settings), ...settings };
+  const rules = hardfork === undefined ? {} : { hardfork };
+  const flags = { ...EMBEDDED, ...inMemory, ...rules, ...forkFlags(fork), ...listenerFlags(settings), ...settings };
   const { config } = loadConfig({ home, dev, flags, flagsSource: "settings of createNode", environment: {} });
   const node = await startNode(config, log);
   async function stop() {

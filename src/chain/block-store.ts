@@ -73,6 +73,8 @@ export interface BlockStore {
    * @param nodes trie nodes of its state root
    */
   append(record: BlockRecord, nodes: NodeBatch): void;
+  /** Blocks that `work` appends are published once all are there. */
+  appendTogether(work: () => void): void;
   /**
    * Adds block 0, which makes all of its state, to an empty store. After an exception the store is poisoned.
    */
@@ -113,7 +115,7 @@ export interface BlockStore {
 /** What of a store can be read by a thread that does not write it. */
 export type ReadableBlockStore = Omit<
   BlockStore,
-  "append" | "appendGenesis" | "rollbackTo" | "changes" | "consensusDataOf"
+  "append" | "appendTogether" | "appendGenesis" | "rollbackTo" | "changes" | "consensusDataOf"
 >;
 
 /** What each transaction of a decoded block paid for its gas. */

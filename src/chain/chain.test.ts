@@ -5,6 +5,7 @@ import { RandomChain, type RandomChainOptions } from "../../test/support/chain/r
 import { InvariantError } from "../base/errors.ts";
 import { allForksAtGenesis } from "../base/params/blob-schedule.ts";
 import { createStateTrie } from "../evm/state/state-trie.ts";
+import { LogPoisonedError } from "../store/storage/block-log.ts";
 import { createChain } from "./chain.ts";
 import { deferNothing } from "./store/background-work.ts";
 import { createMemoryBlockStore } from "./store/open-block-store.ts";
@@ -39,6 +40,41 @@ test("commit tells every listener of a block, whatever one of them throws, and k
   }
   assert.deepEqual(heard, [1, 2]);
   assert.deepEqual(errors, [fault, fault]);
+});
+
+test("commitTogether tells of its blocks after the last one, also where its caller fails, and of none that could not be synced", () => {
+  const { chain, random, store } = chainOf(1);
+  const heard: number[] = [];
+  chain.subscribe(({ executed }) => heard.push(executed.block.header.number));
+  const commit = () => {
+    const { record, nodes } = random.next();
+    chain.commit(record, nodes);
+  };
+  chain.commitTogether(() => {
+    commit();
+    commit();
+    assert.deepEqual(heard, []);
+    assert.equal(chain.head().block.header.number, 2);
+  });
+  assert.deepEqual(heard, [1, 2]);
+  const fault = new RangeError("of the caller");
+  assert.throws(
+    () =>
+      chain.commitTogether(() => {
+        commit();
+        throw fault;
+      }),
+    fault,
+  );
+  assert.deepEqual(heard, [1, 2, 3]);
+  store.appendTogether = (work) => {
+    work();
+    throw new LogPoisonedError("the log could not be synced");
+  };
+  assert.throws(() => chain.commitTogether(commit), LogPoisonedError);
+  assert.deepEqual(heard, [1, 2, 3]);
+  commit();
+  assert.deepEqual(heard, [1, 2, 3, 5]);
 });
 
 test("rollbackTo tells every listener of the removed blocks, whatever one of them throws", () => {

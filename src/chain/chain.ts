@@ -5,6 +5,7 @@ import { EMPTY_BYTES } from "../base/primitives/bytes.ts";
 import type { Hash } from "../base/primitives/hash.ts";
 import type { Logger } from "../base/telemetry/logger.ts";
 import type { Block, ExecutedBlock } from "../base/types/block.ts";
+import type { BlockAccessList } from "../base/types/block-access-list.ts";
 import type { Header } from "../base/types/header.ts";
 import type { BlockOutcome, ExecutionModules, SystemUpdate } from "../evm/execution/block/block-execution.ts";
 import { executeBlock } from "../evm/execution/block/execute-block.ts";
@@ -14,6 +15,7 @@ import { validateBody } from "../evm/execution/validation/validate-body.ts";
 import { validateHeader } from "../evm/execution/validation/validate-header.ts";
 import type { StateReader } from "../evm/state/reader.ts";
 import type { StateTrie } from "../evm/state/state-trie.ts";
+import { LogPoisonedError } from "../store/storage/block-log.ts";
 import type { NodeBatch } from "../store/trie/node-batch.ts";
 import { AgreedConfig } from "./agreement/agreed-config.ts";
 import { RULES_ADDRESS } from "./agreement/agreement.ts";
@@ -37,6 +39,8 @@ export type Chain = Omit<ChainReader, "pending"> & {
   consensusDataOf(number: number): Uint8Array;
   /** Makes `record` the new head: on disk first, then readable, then published. */
   commit(record: BlockRecord, nodes: NodeBatch): void;
+  /** Publishes the blocks that `work` commits once all of them are on disk; until then, only `work` sees them. */
+  commitTogether(work: () => void): void;
   /**
    * Makes block `number` the head again and removes the blocks after it, in parts that fit into memory.
    * @throws StatePrunedError
@@ -68,6 +72,8 @@ export function createChain(modules: {
   const rollbackListeners = new Set<(removed: readonly ExecutedBlock[]) => void>();
   const genesisHash = modules.genesisHash ?? known(0).block.hash;
   let head = known(store.head());
+  /** Blocks that are not published yet. */
+  let unpublished: BlockCommitted[] | undefined;
   followAgreement();
 
   /** A chain that continues a remote one has no validators who vote: its state is not asked. */
@@ -118,7 +124,29 @@ export function createChain(modules: {
       store.append(record, nodes);
       head = record;
       if (record.changes.accounts.some(({ address }) => address === RULES_ADDRESS)) followAgreement();
-      emit(listeners, { executed: record, changes: record.changes });
+      const event = { executed: record, changes: record.changes };
+      if (unpublished === undefined) emit(listeners, event);
+      else unpublished.push(event);
+    },
+    commitTogether(work) {
+      invariant(unpublished === undefined, "blocks that are committed together must not be nested");
+      const events: BlockCommitted[] = [];
+      unpublished = events;
+      try {
+        store.appendTogether(() => {
+          try {
+            work();
+          } finally {
+            unpublished = undefined;
+          }
+        });
+      } catch (error) {
+        // What could not be synced is not to be told.
+        if (error instanceof LogPoisonedError) events.length = 0;
+        throw error;
+      } finally {
+        for (const event of events) emit(listeners, event);
+      }
     },
     rollbackTo(number) {
       const { stateRoot: root } = known(number).block.header;
@@ -176,6 +204,7 @@ export function importBlock(
     readonly data: Uint8Array;
     readonly systemUpdate?: SystemUpdate;
     readonly senders?: readonly Address[];
+    readonly accessList?: BlockAccessList | undefined;
   } = { data: EMPTY_BYTES },
 ): void {
   const { block: parent } = chain.head();
@@ -199,7 +228,7 @@ export function executeOn(
   block: Block,
   chain: Pick<ChainReader, "config" | "block" | "blockHash" | "stateAt">,
   execution: ExecutionModules,
-  known: { readonly systemUpdate?: SystemUpdate; readonly senders?: readonly Address[] },
+  known: Parameters<typeof executeBlock>[3],
 ): BlockOutcome {
   // Our own chains make several blocks a second, and what was exported has to come in again.
   const rules = { isEqualTimeAllowed: true };

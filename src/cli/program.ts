@@ -252,8 +252,14 @@ function addChainCommands({ program, context, load, invocation }: Cli): void {
     .action(async (file: string, flags: Flags) => (await commands()).importFile(load(flags).config, file, context));
   chainCommand(program, "export <file> [first] [last]")
     .description("write blocks as RLP, gzipped when the name ends in .gz")
+    .option("--access-lists", "write the block access list (EIP-7928) before its block; geth cannot read such a file")
     .action(async (file: string, first: string, last: string, flags: Flags) =>
-      (await commands()).exportFile(load(flags).config, file, [first, last], context),
+      (await commands()).exportFile(
+        load(flags).config,
+        file,
+        { range: [first, last], hasAccessLists: flags["accessLists"] === true },
+        context,
+      ),
     );
   chainCommand(program, "export-state <file> [block]")
     .description("write the state after a block as JSON lines, as geth dump does")

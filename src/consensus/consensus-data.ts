@@ -214,7 +214,7 @@ function assertVersionIsKnown(version: RlpItem | undefined): void {
   );
 }
 
-/** What follows the vote about a validator, by version; undefined where it is none of them. */
+/** What follows the vote about a validator, by version; undefined for any other. */
 function laterFields(fields: readonly RlpItem[]): Pick<ProposerData, "forkHash" | "parameterVote"> | undefined {
   const [version, , , , , forkHash, parameterField] = fields;
   if (!(version instanceof Uint8Array) || version.length !== 1) return undefined;

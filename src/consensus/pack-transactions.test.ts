@@ -43,10 +43,10 @@ function pack(
   options: PackingLimits = UNLIMITED,
   builder = fakeBuilder(30_000_000n),
   isExcluded = (_: string) => false,
+  config = allForksAtGenesis(CHAIN_ID),
 ) {
   const { mempool } = openTestApplication();
   for (const tx of transactions) mempool.add({ tx });
-  const config = allForksAtGenesis(CHAIN_ID);
   const packing = new Packing(builder, options, { mempool, config, isExcluded });
   packing.run(options.timeMs);
   return packing.packed;
@@ -69,6 +69,20 @@ test("a packing stops at the gas of the cheapest transaction, and when the time 
   const all = [tipped(0, 0, 1n), tipped(1, 0, 2n), tipped(2, 0, 3n)];
   assert.equal(pack(all, UNLIMITED, fakeBuilder(2n * 21_000n + 20_999n)).length, 2);
   assert.deepEqual(pack(all, { ...UNLIMITED, timeMs: -1 }), []);
+});
+
+test("a packing goes on under Amsterdam while 12,000 gas are left, which a transfer to oneself needs", () => {
+  const amsterdam = { ...allForksAtGenesis(CHAIN_ID), amsterdamTime: 0 };
+  const tried = (gasLeft: bigint) => {
+    let count = 0;
+    const builder = fakeBuilder(gasLeft, () => {
+      count++;
+      throw rejection("TX_GAS_ALLOWANCE_EXCEEDED");
+    });
+    pack([tipped(0, 0, 1n)], UNLIMITED, builder, undefined, amsterdam);
+    return count;
+  };
+  assert.deepEqual([11_999n, 12_000n].map(tried), [0, 1]);
 });
 
 test("a packing leaves out what exceeds the bytes, frames counted, and goes on with other accounts", () => {

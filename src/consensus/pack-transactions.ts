@@ -2,8 +2,8 @@ import { blobParamsAt } from "../base/params/blob-schedule.ts";
 import type { ChainConfig } from "../base/params/chain-config.ts";
 import { txGasLimitMaxOf } from "../base/params/execution-limits.ts";
 import { blobBaseFee } from "../base/params/fees.ts";
-import { BLOCK_RLP_SIZE_MAX, TX_BASE_GAS } from "../base/params/gas.ts";
-import { hardforkAt } from "../base/params/hardforks.ts";
+import { AMSTERDAM_INTRINSIC, BLOCK_RLP_SIZE_MAX, TX_BASE_GAS } from "../base/params/gas.ts";
+import { hardforkAt, isAtLeast } from "../base/params/hardforks.ts";
 import type { Hash } from "../base/primitives/hash.ts";
 import { TransactionRejection } from "../base/types/transaction/codec.ts";
 import type { Transaction } from "../base/types/transaction/transaction.ts";
@@ -184,13 +184,15 @@ export class Packing {
     const builder = this.#builder;
     const { isExcluded = () => false } = this.#modules;
     const { transactionsMax = Number.POSITIVE_INFINITY } = this.#limits;
+    const isAmsterdam = isAtLeast(hardforkAt(this.#modules.config, builder.header), "amsterdam");
+    const leastGas = isAmsterdam ? AMSTERDAM_INTRINSIC.base : TX_BASE_GAS;
     const candidates = this.#candidates();
     if (candidates === undefined) {
       this.#isStale = true;
       return false;
     }
     for (let best = candidates.peek(); best; best = candidates.peek()) {
-      if (builder.gasLeft() < TX_BASE_GAS || this.#packed.length >= transactionsMax) return false;
+      if (builder.gasLeft() < leastGas || this.#packed.length >= transactionsMax) return false;
       if (performance.now() > deadline) return true;
       if (speculation?.isPending(best.tx)) {
         this.#isWaiting = true;

@@ -5,9 +5,7 @@ import { nextBaseFee } from "../base/params/fees.ts";
 import { isBlockForkActive } from "../base/params/hardforks.ts";
 import type { Address } from "../base/primitives/address.ts";
 import { type Hash, hashFromBytes } from "../base/primitives/hash.ts";
-import { bytesToHex, type Hex, hexToBytes } from "../base/primitives/hex.ts";
 import { decodePooledTransaction } from "../base/types/transaction/decode.ts";
-import { encodePooledTransaction } from "../base/types/transaction/encode.ts";
 import { maxFeePerGasOf } from "../base/types/transaction/fees.ts";
 import { impersonatedSender } from "../base/types/transaction/impersonation.ts";
 import { recoverSender } from "../base/types/transaction/sender.ts";
@@ -20,10 +18,12 @@ import type { BlobVerifier } from "../consensus/mempool/submission.ts";
 import type { BlockMode } from "../consensus/solo/solo-engine.ts";
 import type { PayloadAttributes } from "../evm/execution/block/build-block.ts";
 import { insufficientMaxFee } from "../evm/execution/transaction/validate-message.ts";
+import type { StateChanges } from "../evm/state/reader.ts";
 import { mergeChanges } from "../evm/state/state-changes.ts";
-import type { Checkpoint, DevJournal, DevRecord, SnapshotRecord } from "./dev-journal.ts";
+import type { Checkpoint, DevJournal, DevRecord } from "./dev-journal.ts";
 import { DevControlError, type DevSettings, type NextBlock, revertedSettings } from "./dev-settings.ts";
-import { type AccountEdit, changesOfEdits, restoreDevState } from "./dev-state.ts";
+import { type AccountEdit, changesInSteps, changesOfEdits, restoreDevState, type Snapshot } from "./dev-state.ts";
+import { PoolHistory } from "./pool-history.ts";
 
 /** Blocks are made for so long before other calls have their turn. */
 const SLICE_MS = 8;
@@ -41,6 +41,10 @@ type DevChainModules = {
     setMode(mode: BlockMode): void;
     produceBlock(): Hash;
   };
+  /** Of the store: blocks that are committed together in a range are there all or, after a crash, none. */
+  readonly range: { begin(): void; isOpen(): boolean; end(): void };
+  /** As the chain's; the node ends where the blocks cannot be synced. */
+  readonly commitTogether: (work: () => void) => void;
   /** What the node was started with, where callers set nothing else. */
   readonly configured: Pick<DevSettings, "gasLimit" | "autoImpersonate"> & {
     /** Of the first block after a new chain's block 0, in wei: a caller who names a base fee means that of the transaction that comes. */
@@ -75,7 +79,8 @@ export type MineRequest = {
  */
 export class DevChain {
   readonly #modules: DevChainModules;
-  readonly #snapshots: Map<number, SnapshotRecord>;
+  readonly #snapshots: Map<number, Snapshot>;
+  readonly #pools: PoolHistory;
   #settings: DevSettings;
   #nextId: number;
   /** Of the block being made by `mine`: not stored, because the block is. */
@@ -85,10 +90,14 @@ export class DevChain {
 
   constructor(modules: DevChainModules) {
     this.#modules = modules;
-    const { chain, patches, journal } = modules;
+    const { chain, patches, journal, mempool } = modules;
     const restored = restoreDevState(journal.records(), chain);
     this.#settings = restored.settings;
     this.#snapshots = restored.snapshots;
+    this.#pools = new PoolHistory(
+      mempool,
+      Array.from(restored.snapshots.values(), ({ pool }) => pool),
+    );
     this.#nextId = restored.nextId;
     for (const [number, changes] of restored.patches) patches.set(number, changes);
     chain.subscribe(({ executed }) => this.#onBlock(executed.block.header));
@@ -236,14 +245,18 @@ export class DevChain {
 
   /** Changes accounts of the newest state. Costs what is changed. */
   edit(edits: readonly AccountEdit[]): void {
-    const { chain, patches } = this.#modules;
+    const { number } = this.#head().header;
+    this.#patch(changesOfEdits(edits, this.#modules.chain.stateAt(number)));
+  }
+
+  #patch(changes: StateChanges): void {
+    const { patches } = this.#modules;
     const { hash, header } = this.#head();
     const { number } = header;
-    const changes = changesOfEdits(edits, chain.stateAt(number));
-    this.#record({ kind: "patch", number, hash, changes });
     const before = patches.at(number);
+    this.#record({ kind: "patch", number, hash, first: before === undefined, changes });
     patches.set(number, before === undefined ? changes : mergeChanges(before, changes));
-    this.#refreshPool(edits.map(({ address }) => address));
+    this.#refreshPool(addressesOf(changes));
   }
 
   /** Makes blocks now. @returns their hashes */
@@ -252,31 +265,27 @@ export class DevChain {
   }
 
   /** Remembers chain, clock, the settings of its blocks, and pool. @returns its number, never used again */
-  snapshot(): number {
-    const { patches, mempool } = this.#modules;
-    const { hash, header } = this.#head();
-    const { number } = header;
-    const changes = patches.at(number);
-    const id = this.#nextId++;
-    const snapshot: SnapshotRecord = {
-      kind: "snapshot",
-      id,
-      number,
-      hash,
-      settings: this.#settings,
-      ...(changes && { changes }),
-      pool: [...mempool.all()].map(({ tx, sender, sidecar }) => [
-        bytesToHex(encodePooledTransaction(tx, sidecar)),
-        sender,
-      ]),
-    };
-    this.#record(snapshot);
-    this.#snapshots.set(id, snapshot);
-    return id;
+  snapshot(): Promise<number> {
+    return this.#exclusive(async () => {
+      const { patches, journal } = this.#modules;
+      this.#modules.assertChangeable();
+      for (const _piece of journal.storeAhead(this.#pools.changes().added.values())) await setImmediate();
+      const { hash, header } = this.#head();
+      const { number } = header;
+      const changes = patches.at(number);
+      const pool = this.#pools.changes();
+      const id = this.#nextId++;
+      const isPatched = changes !== undefined;
+      const record = { kind: "snapshot", id, number, hash, settings: this.#settings, isPatched, pool } as const;
+      this.#record(record);
+      this.#snapshots.set(id, { ...record, changes });
+      this.#pools.push(pool);
+      return id;
+    });
   }
 
   /** Those that can be reverted to. */
-  snapshots(): readonly Pick<SnapshotRecord, "id" | "number" | "hash">[] {
+  snapshots(): readonly Pick<Snapshot, "id" | "number" | "hash">[] {
     return [...this.#snapshots.values()].map(({ id, number, hash }) => ({ id, number, hash }));
   }
 
@@ -288,19 +297,33 @@ export class DevChain {
       if (snapshot === undefined || chain.blockHash(snapshot.number) !== snapshot.hash) return false;
       await this.#modules.rewind(snapshot.number);
       this.#record({ kind: "reverted", id });
+      const index = [...this.#snapshots.keys()].indexOf(id);
       for (const other of this.#snapshots.keys()) if (other >= id) this.#snapshots.delete(other);
+      const edited = patches.at(snapshot.number);
       patches.set(snapshot.number, snapshot.changes);
       this.#settings = revertedSettings(this.#settings, snapshot.settings);
-      this.#replacePool(snapshot.pool.map(submissionOf));
+      this.#refreshPool(edited === snapshot.changes ? [] : [...addressesOf(edited), ...addressesOf(snapshot.changes)]);
+      this.#pools.revertTo(index);
       return true;
     });
   }
 
-  /** Makes block `number` the head again, and changes accounts of its state. */
+  /**
+   * Makes block `number` the head again, and changes accounts of its state, however many.
+   * @throws DevControlError where a block is made meanwhile
+   */
   restore(number: number, edits: readonly AccountEdit[]): Promise<void> {
     return this.#exclusive(async () => {
       await this.#modules.rewind(number);
-      this.edit(edits);
+      const steps = changesInSteps(edits, this.#modules.chain.stateAt(number));
+      for (let sliceEnd = performance.now() + SLICE_MS; ; ) {
+        const step = steps.next();
+        if (this.#head().header.number !== number) throw new DevControlError("a block was made meanwhile", { number });
+        if (step.done) return this.#patch(step.value);
+        if (performance.now() <= sliceEnd) continue;
+        await setImmediate();
+        sliceEnd = performance.now() + SLICE_MS;
+      }
     });
   }
 
@@ -364,6 +387,7 @@ export class DevChain {
       this.#record({ kind: "reset" });
       patches.set(base, undefined);
       this.#snapshots.clear();
+      this.#pools.clear();
       this.#settings = {};
       this.#applyMode();
       this.#applyChainId();
@@ -393,7 +417,7 @@ export class DevChain {
   }
 
   async #mine({ blocks, timestamp, intervalSeconds = 0, spacesFirst }: MineRequest): Promise<Hash[]> {
-    const { engine } = this.#modules;
+    const { engine, commitTogether } = this.#modules;
     const head = this.#head().header.timestamp;
     if (timestamp !== undefined && timestamp <= head) {
       throw new DevControlError(`Timestamp ${timestamp} is lower than or equal to previous block's timestamp ${head}`, {
@@ -402,23 +426,69 @@ export class DevChain {
       });
     }
     const hashes: Hash[] = [];
-    let sliceEnd = performance.now() + SLICE_MS;
-    for (let i = 0; i < blocks; i++) {
-      const isSpaced = intervalSeconds > 0 && (i > 0 || spacesFirst === true);
+    const makeBlock = () => {
+      const isSpaced = intervalSeconds > 0 && (hashes.length > 0 || spacesFirst === true);
       this.#timestamp =
-        (i === 0 ? timestamp : undefined) ?? (isSpaced ? this.#spacedTimestamp(intervalSeconds) : undefined);
+        (hashes.length === 0 ? timestamp : undefined) ??
+        (isSpaced ? this.#spacedTimestamp(intervalSeconds) : undefined);
       try {
         hashes.push(engine.produceBlock());
       } finally {
         this.#timestamp = undefined;
       }
-      if (performance.now() > sliceEnd) {
-        await setImmediate();
-        sliceEnd = performance.now() + SLICE_MS;
-      }
+    };
+    let sliceEnd = performance.now() + SLICE_MS;
+    const pauseWhenOver = async () => {
+      if (performance.now() <= sliceEnd) return;
+      await setImmediate();
+      sliceEnd = performance.now() + SLICE_MS;
+    };
+    while (hashes.length < blocks && (blocks === 1 || this.#hasPending)) {
+      makeBlock();
+      await pauseWhenOver();
+    }
+    if (hashes.length < blocks) {
+      await this.#inRange(async () => {
+        while (hashes.length < blocks) {
+          if (this.#hasPending) makeBlock();
+          else {
+            commitTogether(() => {
+              // The first one uses up what is set for the next block, which its listeners learn.
+              const isFirst = hashes.length === 0;
+              do makeBlock();
+              while (!isFirst && hashes.length < blocks && performance.now() <= sliceEnd);
+            });
+          }
+          await pauseWhenOver();
+        }
+      });
     }
     if (timestamp !== undefined || intervalSeconds > 0) this.#moveClockToHead();
     return hashes;
+  }
+
+  get #hasPending(): boolean {
+    return this.#modules.mempool.counts().pending > 0;
+  }
+
+  /** Empty blocks that `work` makes are there all or none, unless a block with transactions comes between them. */
+  async #inRange(work: () => Promise<void>): Promise<void> {
+    const { range, rewind } = this.#modules;
+    const { number } = this.#head().header;
+    range.begin();
+    try {
+      await work();
+    } catch (error) {
+      // Where that is not possible either, the next start removes them.
+      if (range.isOpen()) {
+        await rewind(number).then(
+          () => range.end(),
+          () => {},
+        );
+      }
+      throw error;
+    }
+    range.end();
   }
 
   /** So many seconds after the head, and after the clock where a caller has moved it since; undefined: the next block has a time already. */
@@ -470,12 +540,19 @@ export class DevChain {
 
   #checkpoint(): Checkpoint {
     const { chain, patches } = this.#modules;
-    const patched = [...patches.numbers()].flatMap((number) => {
-      const hash = chain.blockHash(number);
-      return hash === undefined ? [] : [{ kind: "patch", number, hash, changes: patches.at(number)! } as const];
-    });
-    const settings = { kind: "settings", settings: this.#settings } as const;
-    return { kind: "checkpoint", nextId: this.#nextId, records: [settings, ...patched, ...this.#snapshots.values()] };
+    const records: Checkpoint["records"][number][] = [{ kind: "settings", settings: this.#settings }];
+    const written = new Map<number, StateChanges>();
+    const patch = (number: number, hash: Hash | undefined, changes: StateChanges | undefined) => {
+      if (hash === undefined || changes === undefined || changes === written.get(number)) return;
+      written.set(number, changes);
+      records.push({ kind: "patch", number, hash, first: true, changes });
+    };
+    for (const { changes, ...snapshot } of this.#snapshots.values()) {
+      patch(snapshot.number, snapshot.hash, changes);
+      records.push(snapshot);
+    }
+    for (const number of patches.numbers()) patch(number, chain.blockHash(number), patches.at(number));
+    return { kind: "checkpoint", nextId: this.#nextId, records };
   }
 
   #store(settings: DevSettings): void {
@@ -530,10 +607,10 @@ export class DevChain {
   }
 
   /** The pool sees what was set by hand. */
-  #refreshPool(changed: readonly Address[]): void {
+  #refreshPool(changed?: readonly Address[]): void {
     const { chain, mempool } = this.#modules;
     const { header } = this.#head();
-    mempool.onHead({ header, state: chain.stateAt(header.number), changed, included: [] });
+    mempool.onHead({ header, state: chain.stateAt(header.number), ...(changed && { changed, included: [] }) });
   }
 
   /** @throws TransactionRejectedError where the sidecar has another form or its proofs do not hold */
@@ -546,15 +623,12 @@ export class DevChain {
   }
 
   #replacePool(submissions: readonly Submission[]): void {
-    const { mempool, chain } = this.#modules;
     this.dropAll();
-    const { header } = this.#head();
-    mempool.onHead({ header, state: chain.stateAt(header.number) });
-    mempool.addAll(submissions);
+    this.#refreshPool();
+    this.#modules.mempool.addAll(submissions);
   }
 }
 
-function submissionOf([raw, sender]: SnapshotRecord["pool"][number]): Submission {
-  const { tx, sidecar } = decodePooledTransaction(hexToBytes(raw as Hex));
-  return { tx, sender: sender as Address, ...(sidecar && { sidecar }), isVerified: true };
+function addressesOf(changes: StateChanges | undefined): Address[] {
+  return changes?.accounts.map(({ address }) => address) ?? [];
 }

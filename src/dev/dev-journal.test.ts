@@ -3,14 +3,18 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { testAccount, transfer } from "../../test/support/consensus/mempool/pool-fixture.ts";
 import { createFaultyDisk } from "../../test/support/store/storage/faulty-disk.ts";
 import type { Address } from "../base/primitives/address.ts";
 import type { Hash } from "../base/primitives/hash.ts";
 import { EMPTY_CODE_HASH } from "../evm/state/account.ts";
+import { openBlockLog } from "../store/storage/block-log.ts";
+import { ByteWriter } from "../store/storage/byte-io.ts";
 import { openLogDirectory } from "../store/storage/log-file.ts";
 import { createMemoryLogDirectory } from "../store/storage/memory-log-directory.ts";
 import { type Checkpoint, type DevJournal, type DevRecord, openDevJournal } from "./dev-journal.ts";
 import { restoreDevState } from "./dev-state.ts";
+import { type HeldTransaction, type PoolChanges, storedForm } from "./pool-history.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "evmint-dev-journal-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -29,15 +33,40 @@ const changes = {
   codes: new Map([[hash, Uint8Array.of(1, 2)]]),
 };
 
+const NO_CHANGES: PoolChanges = { added: new Map(), removed: new Map() };
+const LARGE_BYTES = 100_000;
+/** A pooled transaction of some size. */
+const held = (nonce: number, bytes = 10): HeldTransaction =>
+  transfer(testAccount(0), nonce, { data: new Uint8Array(bytes) });
+const byHash = (...transactions: readonly HeldTransaction[]) =>
+  new Map(transactions.map((transaction) => [storedForm(transaction).hash, transaction]));
+const [first, second] = [held(0), held(1)];
+
 const RECORDS: readonly DevRecord[] = [
   { kind: "settings", settings: { gasLimit: 2n ** 60n, automine: false, impersonated: [address] } },
   {
     kind: "settings",
     settings: { nextBlock: { number: 5, timestamp: 9, baseFeePerGas: 1n, prevRandao: hash } },
   },
-  { kind: "patch", number: 4, hash, changes },
-  { kind: "snapshot", id: 1, number: 4, hash, settings: {}, changes, pool: [["0x01", address]] },
-  { kind: "snapshot", id: 2, number: 4, hash, settings: { intervalMs: 5 }, pool: [] },
+  { kind: "patch", number: 4, hash, first: true, changes },
+  {
+    kind: "snapshot",
+    id: 1,
+    number: 4,
+    hash,
+    settings: {},
+    isPatched: true,
+    pool: { added: byHash(first, second), removed: new Map() },
+  },
+  {
+    kind: "snapshot",
+    id: 2,
+    number: 4,
+    hash,
+    settings: { intervalMs: 5 },
+    isPatched: false,
+    pool: { added: byHash(held(2)), removed: byHash(first) },
+  },
   { kind: "reverted", id: 2 },
   { kind: "reset" },
 ];
@@ -50,15 +79,31 @@ const CHECKPOINT: Checkpoint = {
   ) as Checkpoint["records"],
 };
 
-/** With codes as plain bytes. */
+/** With codes and transactions as plain bytes. */
 function plain(record: DevRecord): DevRecord {
   if (record.kind === "checkpoint") {
     return { ...record, records: record.records.map(plain) as Checkpoint["records"] };
   }
-  if (!("changes" in record) || record.changes === undefined) return record;
+  if (record.kind === "snapshot") {
+    const { added, removed } = record.pool;
+    return { ...record, pool: { added: storedForms(added), removed: storedForms(removed) } };
+  }
+  if (record.kind !== "patch") return record;
   const codes = new Map([...record.changes.codes].map(([key, code]) => [key, Uint8Array.from(code)]));
   return { ...record, changes: { ...record.changes, codes } };
 }
+
+function storedForms(transactions: PoolChanges["added"]) {
+  return new Map(
+    [...transactions].map(([key, transaction]) => {
+      const { raw, ...stored } = storedForm(transaction);
+      return [key, { ...stored, raw: Uint8Array.from(raw) }];
+    }),
+  );
+}
+
+const RECORDS_READ = RECORDS.map(plain);
+const CHECKPOINT_READ = plain(CHECKPOINT);
 
 const recordsOf = (journal: DevJournal) => Array.from(journal.records(), plain);
 
@@ -67,7 +112,7 @@ test("records come back as they were written, after the journal was closed", () 
   for (const record of [...RECORDS, CHECKPOINT]) first.append(record);
   first.close();
   const second = openDevJournal(openLogDirectory(join(folder, "journal")));
-  assert.deepEqual(recordsOf(second), [...RECORDS, CHECKPOINT]);
+  assert.deepEqual(recordsOf(second), [...RECORDS_READ, CHECKPOINT_READ]);
   second.close();
 });
 
@@ -79,11 +124,11 @@ test("a journal that begins anew has the checkpoint and what came after it, and 
     while (!journal.isLarge) journal.append(one);
     journal.restart(CHECKPOINT);
     assert.equal(journal.isLarge, false);
-    assert.deepEqual(recordsOf(journal), [CHECKPOINT]);
+    assert.deepEqual(recordsOf(journal), [CHECKPOINT_READ]);
     assert.equal(directory.list().length, 1);
   }
   journal.append(one);
-  assert.deepEqual(recordsOf(openDevJournal(directory)), [CHECKPOINT, one]);
+  assert.deepEqual(recordsOf(openDevJournal(directory)), [CHECKPOINT_READ, one]);
 });
 
 test("a journal that cannot begin anew goes on as it is", () => {
@@ -98,7 +143,7 @@ test("a journal that cannot begin anew goes on as it is", () => {
     journal.append(one);
     const kept = recordsOf(openDevJournal(directory));
     const wasWritten = kept[0]?.kind === "checkpoint";
-    assert.deepEqual(kept, wasWritten ? [CHECKPOINT, one] : [...RECORDS, one]);
+    assert.deepEqual(kept, wasWritten ? [CHECKPOINT_READ, one] : [...RECORDS_READ, one]);
     assert.ok(count > 0 || !wasWritten);
     assert.ok(count < 99 || wasWritten);
   }
@@ -107,15 +152,115 @@ test("a journal that cannot begin anew goes on as it is", () => {
 test("restoreDevState takes a checkpoint for all before it", () => {
   const header = { number: 4 };
   const chain = { head: () => ({ block: { hash, header } }) as never, blockHash: () => hash };
-  const later: DevRecord = { kind: "snapshot", id: 9, number: 4, hash, settings: {}, pool: [] };
+  const later: DevRecord = {
+    kind: "snapshot",
+    id: 9,
+    number: 4,
+    hash,
+    settings: {},
+    isPatched: false,
+    pool: NO_CHANGES,
+  };
   const before: readonly DevRecord[] = [
     { kind: "settings", settings: { automine: true, coinbase: address } },
-    { kind: "patch", number: 3, hash, changes },
-    { kind: "snapshot", id: 3, number: 3, hash, settings: {}, pool: [] },
+    { kind: "patch", number: 3, hash, first: true, changes },
+    { kind: "snapshot", id: 3, number: 3, hash, settings: {}, isPatched: false, pool: NO_CHANGES },
   ];
   const restored = restoreDevState([...before, CHECKPOINT, later], chain);
   assert.deepEqual(restored, { ...restoreDevState([...CHECKPOINT.records, later], chain), nextId: 10 });
   assert.deepEqual([...restored.snapshots.keys()], [1, 2, 9]);
   assert.deepEqual([...restored.patches.keys()], [4]);
   assert.equal(restoreDevState([...before, CHECKPOINT], chain).nextId, 9);
+});
+
+const snapshotOf = (id: number, pool: PoolChanges): DevRecord => ({
+  kind: "snapshot",
+  id,
+  number: 4,
+  hash,
+  settings: {},
+  isPatched: false,
+  pool,
+});
+
+/** Bytes that `act` adds to the files of `directory`. */
+function growth(directory: ReturnType<typeof createMemoryLogDirectory>, act: () => void): number {
+  const bytes = () => directory.list().reduce((sum, name) => sum + directory.open(name).size(), 0);
+  const before = bytes();
+  act();
+  return bytes() - before;
+}
+
+test("a journal stores each pooled transaction once, also after a restart of the journal or of the node", () => {
+  const directory = createMemoryLogDirectory();
+  const journal = openDevJournal(directory);
+  const pool = {
+    added: byHash(...Array.from({ length: 40 }, (_, nonce) => held(nonce, LARGE_BYTES))),
+    removed: new Map(),
+  };
+  const again = (used: DevJournal, id: number) =>
+    growth(directory, () => {
+      used.append({ kind: "reverted", id: id - 1 });
+      used.append(snapshotOf(id, pool));
+    });
+  assert.ok(growth(directory, () => journal.append(snapshotOf(1, pool))) > 40 * LARGE_BYTES);
+  assert.ok(again(journal, 2) < 40 * 100);
+  const opened = openDevJournal(directory);
+  assert.equal([...opened.records()].length, 3);
+  assert.ok(again(opened, 3) < 40 * 100);
+  opened.restart({ kind: "checkpoint", nextId: 4, records: [snapshotOf(3, pool) as Checkpoint["records"][number]] });
+  assert.ok(again(opened, 4) < 40 * 100);
+  const restored = restoreDevState(openDevJournal(directory).records(), {
+    head: () => ({ block: { hash, header: { number: 4 } } }) as never,
+    blockHash: () => hash,
+  });
+  const kept = [...restored.snapshots.values()][0]!.pool;
+  assert.deepEqual(storedForms(kept.added), storedForms(pool.added));
+});
+
+test("storeAhead writes a large pool in pieces of a megabyte, and leaves less than one to the snapshot", () => {
+  const directory = createMemoryLogDirectory();
+  const journal = openDevJournal(directory);
+  const pool = {
+    added: byHash(...Array.from({ length: 35 }, (_, nonce) => held(nonce, LARGE_BYTES))),
+    removed: new Map(),
+  };
+  const pieces = journal.storeAhead(pool.added.values())[Symbol.iterator]();
+  for (let piece = 0; piece < 3; piece++) {
+    const bytes = growth(directory, () => assert.equal(pieces.next().done, false));
+    assert.ok(bytes > 1 << 20 && bytes < (1 << 20) + 2 * LARGE_BYTES);
+  }
+  assert.equal(
+    growth(directory, () => assert.equal(pieces.next().done, true)),
+    0,
+  );
+  assert.ok(growth(directory, () => journal.append(snapshotOf(1, pool))) < 1 << 20);
+  // A node that was killed before the snapshot has no snapshot.
+  assert.deepEqual(recordsOf(openDevJournal(directory)), [plain(snapshotOf(1, pool))]);
+});
+
+test("restoreDevState uses up the snapshots of earlier builds, whose pool was in their text", () => {
+  const directory = createMemoryLogDirectory();
+  const log = openBlockLog({ directory });
+  const text = JSON.stringify({
+    kind: "snapshot",
+    id: 7,
+    number: 4,
+    hash,
+    settings: {},
+    pool: [["0x01", address]],
+    hasChanges: false,
+  });
+  const writer = new ByteWriter();
+  writer.block(Buffer.from(text));
+  writer.byte(0);
+  writer.byte(0);
+  log.append(writer.finish());
+  log.close();
+  const restored = restoreDevState(openDevJournal(directory).records(), {
+    head: () => ({ block: { hash, header: { number: 4 } } }) as never,
+    blockHash: () => hash,
+  });
+  assert.equal(restored.snapshots.size, 0);
+  assert.equal(restored.nextId, 8);
 });

@@ -1,5 +1,6 @@
 import type { Address } from "../base/primitives/address.ts";
 import type { Hash } from "../base/primitives/hash.ts";
+import { allAtOnce } from "../base/threads/in-slices.ts";
 import type { Chain } from "../chain/chain.ts";
 import { EMPTY_ACCOUNT } from "../evm/state/account.ts";
 import type { StateChanges, StateReader } from "../evm/state/reader.ts";
@@ -18,9 +19,17 @@ export type AccountEdit = {
   readonly storage?: ReadonlyMap<Hash, bigint>;
 };
 
+/** Slots that are set in one step. */
+const SLOTS_PER_STEP = 256;
+
 /** What `edits` change of `base`. An account that is edited exists afterwards, even an empty one: it may have storage. */
 export function changesOfEdits(edits: Iterable<AccountEdit>, base: StateReader): StateChanges {
+  return allAtOnce(changesInSteps(edits, base));
+}
+
+export function* changesInSteps(edits: Iterable<AccountEdit>, base: StateReader): Generator<undefined, StateChanges> {
   const state = createWorldState(base);
+  let slots = 0;
   for (const { address, balance, nonce, code, storage } of edits) {
     const before = state.account(address) ?? EMPTY_ACCOUNT;
     state.setAccount(address, {
@@ -28,14 +37,24 @@ export function changesOfEdits(edits: Iterable<AccountEdit>, base: StateReader):
       nonce: nonce ?? before.nonce,
       codeHash: code === undefined ? before.codeHash : state.putCode(code),
     });
-    for (const [slot, value] of storage ?? []) state.setStorage(address, slot, value);
+    for (const [slot, value] of storage ?? []) {
+      state.setStorage(address, slot, value);
+      if (++slots % SLOTS_PER_STEP === 0) yield;
+    }
+    yield;
   }
   return state.changes();
 }
 
+/** A snapshot that can be reverted to. */
+export type Snapshot = SnapshotRecord & {
+  /** State set by hand after its block: the same object as was in use. */
+  readonly changes: StateChanges | undefined;
+};
+
 type DevState = {
   readonly settings: DevSettings;
-  readonly snapshots: Map<number, SnapshotRecord>;
+  readonly snapshots: Map<number, Snapshot>;
   readonly nextId: number;
   /** State set by hand, by the number of the block after which it was. */
   readonly patches: ReadonlyMap<number, StateChanges>;
@@ -48,7 +67,7 @@ export function restoreDevState(
   records: Iterable<DevRecord>,
   { head, blockHash }: Pick<Chain, "head" | "blockHash">,
 ): DevState {
-  const snapshots = new Map<number, SnapshotRecord>();
+  const snapshots = new Map<number, Snapshot>();
   const patches = new Map<number, Patch>();
   let settings: DevSettings = {};
   let nextId = 1;
@@ -57,19 +76,21 @@ export function restoreDevState(
     settings(record) {
       settings = record.settings;
     },
-    patch({ number, hash, changes }) {
+    patch({ number, hash, first, changes }) {
       const before = patches.get(number);
-      const isMore = before?.hash === hash;
+      const isMore = !first && before?.hash === hash;
       patches.set(number, {
         hash,
-        changes: isMore ? mergeChanges(before.changes, changes) : changes,
+        changes: isMore ? mergeChanges(before!.changes, changes) : changes,
       });
     },
     snapshot(record) {
-      snapshots.set(record.id, record);
+      const changes = record.isPatched ? patches.get(record.number)?.changes : undefined;
+      snapshots.set(record.id, { ...record, changes });
       nextId = record.id + 1;
     },
     reverted({ id }) {
+      nextId = Math.max(nextId, id + 1);
       const snapshot = snapshots.get(id);
       if (snapshot === undefined) return;
       const { number, hash, changes } = snapshot;

@@ -35,6 +35,7 @@ import {
 } from "./dump-json.ts";
 
 const TOPICS_MAX = 4;
+const ENTRIES_PER_STEP = 64;
 /** A byte of the wire. */
 const BYTE_END = 256n;
 
@@ -60,10 +61,10 @@ export function* blocksInSteps(dump: Members, best: number): Generator<undefined
   }
   if (listed.size === 0) return [];
   if (last === undefined) return malformed("best_block_number", "the number of one of its blocks");
-  const included = includedTransactions(dump["transactions"]);
+  const included = yield* includedTransactions(dump["transactions"]);
   const blocks: ExecutedBlock[] = [];
   for (let next: Listed | undefined = last; next !== undefined; ) {
-    blocks.push(executedBlock(next, included));
+    blocks.push(yield* executedBlock(next, included));
     const { number, parentHash } = next.header;
     const parent = listed.get(parentHash);
     if (parent !== undefined && parent.header.number !== number - 1) {
@@ -91,7 +92,7 @@ function readersAt(place: string): HeaderReaders {
 type Included = { readonly members: Members; readonly info: Members; readonly place: string };
 
 /** By the block's hash and the index in it. */
-function includedTransactions(value: unknown): ReadonlyMap<string, Included> {
+function* includedTransactions(value: unknown): Generator<undefined, ReadonlyMap<string, Included>> {
   const found = new Map<string, Included>();
   for (const [index, entry] of listAt(value ?? [], "transactions").entries()) {
     const place = `transactions.${index}`;
@@ -100,11 +101,15 @@ function includedTransactions(value: unknown): ReadonlyMap<string, Included> {
     const block = hashAt(members["block_hash"], `${place}.block_hash`);
     const at = numberAt(info["transaction_index"], `${place}.info.transaction_index`);
     found.set(`${block}/${at}`, { members, info, place });
+    if (index % ENTRIES_PER_STEP === 0) yield;
   }
   return found;
 }
 
-function executedBlock({ header, hash, block, place }: Listed, included: ReadonlyMap<string, Included>): ExecutedBlock {
+function* executedBlock(
+  { header, hash, block, place }: Listed,
+  included: ReadonlyMap<string, Included>,
+): Generator<undefined, ExecutedBlock> {
   const transactions: Transaction[] = [];
   const senders: Address[] = [];
   const receipts: Receipt[] = [];
@@ -129,6 +134,8 @@ function executedBlock({ header, hash, block, place }: Listed, included: Readonl
     transactions.push(tx);
     senders.push(sender);
     receipts.push(receipt);
+    // Its signer was recovered.
+    yield;
   }
   const ommers = listAt(block["ommers"] ?? [], `${place}.ommers`);
   const uncles = ommers.map((uncle, i) => {

@@ -2,11 +2,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { CountedSlices } from "../../test/support/base/threads/counted-slices.ts";
+import { testAccount, testKey } from "../../test/support/consensus/mempool/pool-fixture.ts";
 import { parseGenesis } from "../base/params/genesis.ts";
 import type { Address } from "../base/primitives/address.ts";
 import { hashFromBigint, ZERO_HASH } from "../base/primitives/hash.ts";
 import { allAtOnce } from "../base/threads/in-slices.ts";
+import { signTransaction } from "../base/types/transaction/sign.ts";
 import { genesisBlock } from "../chain/genesis-block.ts";
+import { changesInSteps, changesOfEdits } from "./dev-state.ts";
+import { blockTexts } from "./dumped-blocks.ts";
 import { dumpChain, dumpInSteps, unpackDump } from "./state-dump.ts";
 
 const ADDRESS = `0x${"11".repeat(20)}`;
@@ -120,7 +124,7 @@ test("dumpChain pauses by the slots that it read, and ends where its block is ro
   ] as const) {
     const slices = new CountedSlices();
     const dump = await dumpChain(ADDRESSES, chainOf(slots), slices);
-    assert.equal(Object.keys(dump.accounts).length, 40);
+    assert.equal(dump.accounts.length, 40);
     assert.ok(slices.turns >= least && slices.turns <= most, `${slices.turns} turns`);
   }
   const rolledBack = chainOf(1_000, () => hashFromBigint(9n));
@@ -135,10 +139,60 @@ test("a dump is written and read in steps, and is what was dumped", async () => 
   assert.ok(count >= 20, `${count} steps`);
   const bytes = allAtOnce(dumpInSteps(dump));
   const { accounts, best_block_number: head } = JSON.parse(bytes.toString());
-  assert.deepEqual([accounts, head], [dump.accounts, 0]);
+  assert.deepEqual([accounts, head], [JSON.parse(`{${dump.accounts}}`), 0]);
   const slices = new CountedSlices();
   const { edits, blocks } = await unpackDump(bytes, slices);
   assert.deepEqual([edits.length, blocks.length], [40, 1]);
   assert.equal(edits[39]!.storage!.size, 1_000);
   assert.ok(slices.turns >= 40 * 3, `${slices.turns} turns`);
+});
+
+test("the transactions of a dumped block are read in steps, one for each signer that is recovered", async () => {
+  const { block } = genesisBlock(parseGenesis(GENESIS));
+  const fields = {
+    chainId: 1n,
+    type: 0,
+    to: ADDRESS as Address,
+    gasLimit: 21_000n,
+    gasPrice: 1n,
+    value: 0n,
+    data: new Uint8Array(0),
+  } as const;
+  const transactions = Array.from({ length: 40 }, (_, i) =>
+    signTransaction({ ...fields, nonce: BigInt(i) }, testKey(0)),
+  );
+  const receipts = transactions.map((_, i) => ({
+    type: 0 as const,
+    status: 1 as const,
+    cumulativeGasUsed: 21_000n * BigInt(i + 1),
+    gasUsed: 21_000n,
+    effectiveGasPrice: 1n,
+    logsBloom: new Uint8Array(256),
+    logs: [],
+  }));
+  const senders = transactions.map(() => testAccount(0));
+  const texts = blockTexts({ block: { ...block, transactions }, senders, receipts } as never);
+  const dump = {
+    accounts: [],
+    bestBlockNumber: 0,
+    environment: "{}",
+    blocks: [texts.block],
+    transactions: texts.transactions,
+  };
+  const slices = new CountedSlices();
+  const { blocks } = await unpackDump(allAtOnce(dumpInSteps(dump)), slices);
+  assert.deepEqual(blocks[0]!.senders, senders);
+  assert.ok(slices.turns >= 40, `${slices.turns} turns`);
+});
+
+test("changesInSteps takes a step for each account, and for some slots", () => {
+  const storage = new Map(Array.from({ length: 1_000 }, (_, i) => [hashFromBigint(BigInt(i)), 1n]));
+  const edits = ADDRESSES.map((address) => ({ address, balance: 1n, storage }));
+  const base = { account: () => undefined, storage: () => 0n, code: () => new Uint8Array(0), storageEntries: () => [] };
+  const steps = changesInSteps(edits, base);
+  let count = 0;
+  let step = steps.next();
+  for (; !step.done; step = steps.next()) count++;
+  assert.ok(count >= 40 + (40 * 1_000) / 256 - 1, `${count} steps`);
+  assert.deepEqual(step.value, changesOfEdits(edits, base));
 });

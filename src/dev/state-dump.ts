@@ -4,7 +4,7 @@ import type { ChainConfig } from "../base/params/chain-config.ts";
 import type { Address } from "../base/primitives/address.ts";
 import { EMPTY_BYTES } from "../base/primitives/bytes.ts";
 import { type Hash, hashFromBigint } from "../base/primitives/hash.ts";
-import { bytesToHex, type Hex } from "../base/primitives/hex.ts";
+import { bytesToHex } from "../base/primitives/hex.ts";
 import { toQuantity } from "../base/primitives/quantity.ts";
 import { inSlices, StepWork } from "../base/threads/in-slices.ts";
 import type { SharedSlices } from "../base/threads/shared-slices.ts";
@@ -25,10 +25,12 @@ import {
   wordAt,
 } from "./dump-json.ts";
 import { blocksInSteps, blockTexts, environmentText } from "./dumped-blocks.ts";
+import { parseJsonInSteps } from "./json-in-steps.ts";
 
 /** A chain in the members that anvil reads and writes. Storage values are 32 bytes. */
 export type StateDump = {
-  readonly accounts: Readonly<Record<Address, DumpedAccount>>;
+  /** JSON texts, each a member with the account's address as its name. */
+  readonly accounts: readonly string[];
   readonly bestBlockNumber: number;
   /** JSON text of the environment of the newest block. */
   readonly environment: string;
@@ -38,23 +40,21 @@ export type StateDump = {
 };
 
 type DumpedAccount = {
-  readonly nonce: number;
-  readonly balance: Hex;
-  readonly code: Hex;
-  readonly storage: Readonly<Record<Hash, Hash>>;
+  readonly nonce: bigint;
+  readonly balance: bigint;
+  readonly code: Uint8Array;
+  readonly storage: Iterable<readonly [Hash, bigint]>;
 };
 
 /**
- * JSON of a dump that a caller sends may have so many bytes when unpacked: half a megabyte of gzip can hold all of it. Parsing it takes the chain's thread a second and
- * a gigabyte; it has 400,000 slots, more than a block could change.
+ * JSON of a dump that a caller sends may have so many bytes when unpacked: half a megabyte of gzip can hold all of it. It has 400,000 slots, more than a block could
+ * change. Parsing it takes a second of the chain's thread, in slices, and a gigabyte.
  */
 const CALLERS_DUMP_BYTES_MAX = 64 << 20;
 /** Of a file that the operator names, which is read before the chain serves anyone; a string has hardly more. */
 export const FILE_DUMP_BYTES_MAX = 500 << 20;
 /** Of the blocks in a dump; a string holds four times as much. Older ones are left out. */
 const BLOCKS_BYTES_MAX = 128 << 20;
-/** Of a slot, which takes a microsecond to read, as work. */
-const SLOT_BYTES = 256;
 const SLOTS_PER_STEP = 256;
 const ACCOUNTS_PER_STEP = 64;
 const KEY_CHARS_SHOWN = 80;
@@ -72,7 +72,7 @@ export async function dumpChain(
   const { header, hash } = head.block;
   const { number } = header;
   const state = chain.stateAt(number);
-  const accounts: Record<Address, DumpedAccount> = {};
+  const accounts: string[] = [];
   const work = new StepWork();
   async function pauseAfter(bytes: number): Promise<void> {
     if (!work.add(bytes) || !slices.isOver()) return;
@@ -82,14 +82,15 @@ export async function dumpChain(
   for (const address of addresses) {
     const account = state.account(address);
     if (account === undefined) continue;
-    const slots = [...state.storageEntries(address)].map(([slot, value]) => [slot, hashFromBigint(value)] as const);
-    accounts[address] = {
-      nonce: Number(account.nonce),
-      balance: toQuantity(account.balance),
-      code: bytesToHex(state.code(account.codeHash)),
-      storage: Object.fromEntries(slots),
-    };
-    await pauseAfter(accounts[address].code.length + SLOT_BYTES * slots.length);
+    const { nonce, balance, codeHash } = account;
+    // Read in one piece: blocks that are made meanwhile move them.
+    const storage = [...state.storageEntries(address)];
+    const text: string[] = [];
+    for (const part of accountText(address, { nonce, balance, code: state.code(codeHash), storage })) {
+      text.push(part);
+      await pauseAfter(part.length);
+    }
+    accounts.push(text.join(""));
   }
   const blocks: string[] = [];
   const transactions: string[] = [];
@@ -132,7 +133,7 @@ export function* dumpInSteps(dump: StateDump): Generator<undefined, Buffer> {
       if (work.add(part.length)) yield;
     }
   }
-  yield* add(accountTexts(accounts));
+  yield* add(accounts);
   parts.push(Buffer.from(`},"best_block_number":${bestBlockNumber},"blocks":[`));
   yield* add(blocks);
   parts.push(Buffer.from('],"transactions":['));
@@ -142,20 +143,15 @@ export function* dumpInSteps(dump: StateDump): Generator<undefined, Buffer> {
 
 /** The JSON of a dump that was read, with its accounts as they are changed. */
 export function dumpOf({ edits, blocks }: LoadedState, config: ChainConfig): Generator<undefined, Buffer> {
-  const accounts: Record<Address, DumpedAccount> = {};
-  for (const { address, nonce = 0n, balance = 0n, code = EMPTY_BYTES, storage = new Map<Hash, bigint>() } of edits) {
-    const slots = [...storage].map(([slot, value]) => [slot, hashFromBigint(value)] as const);
-    accounts[address] = {
-      nonce: Number(nonce),
-      balance: toQuantity(balance),
-      code: bytesToHex(code),
-      storage: { ...accounts[address]?.storage, ...Object.fromEntries(slots) },
-    };
+  const accounts = new Map<Address, DumpedAccount & { readonly storage: Map<Hash, bigint> }>();
+  for (const { address, nonce = 0n, balance = 0n, code = EMPTY_BYTES, storage = [] } of edits) {
+    const slots = new Map([...(accounts.get(address)?.storage ?? []), ...storage]);
+    accounts.set(address, { nonce, balance, code, storage: slots });
   }
   const head = blocks.at(-1)!;
   const texts = blocks.map(blockTexts);
   return dumpInSteps({
-    accounts,
+    accounts: Array.from(accounts, ([address, account]) => [...accountText(address, account)].join("")),
     bestBlockNumber: head.block.header.number,
     environment: environmentText(head, config),
     blocks: texts.map(({ block }) => block),
@@ -163,8 +159,18 @@ export function dumpOf({ edits, blocks }: LoadedState, config: ChainConfig): Gen
   });
 }
 
-function* accountTexts(accounts: StateDump["accounts"]): Generator<string> {
-  for (const [address, account] of Object.entries(accounts)) yield `"${address}":${JSON.stringify(account)}`;
+/** A member of `accounts`, in parts of some slots. */
+function* accountText(address: Address, { nonce, balance, code, storage }: DumpedAccount): Generator<string> {
+  const fields = `"nonce":${nonce},"balance":"${toQuantity(balance)}","code":"${bytesToHex(code)}"`;
+  let text = `"${address}":{${fields},"storage":{`;
+  let slots = 0;
+  for (const [slot, value] of storage) {
+    text += `${slots++ === 0 ? "" : ","}"${slot}":"${hashFromBigint(value)}"`;
+    if (slots % SLOTS_PER_STEP !== 0) continue;
+    yield text;
+    text = "";
+  }
+  yield `${text}}}`;
 }
 
 /** A dump of ours or of anvil's. */
@@ -190,7 +196,7 @@ export async function unpackDump(
     const text = isPacked
       ? await promisify(gunzip)(bytes, { maxOutputLength: bytesMax })
       : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-    return await inSlices(stateInSteps(JSON.parse(text.toString())), slices);
+    return await inSlices(stateInSteps(text), slices);
   } catch (cause) {
     if (cause instanceof DevControlError) throw cause;
     if ((cause as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(bytesMax);
@@ -202,8 +208,8 @@ function tooLarge(bytesMax: number): DevControlError {
   return new DevControlError(`the state has more than ${bytesMax} bytes`, { bytesMax });
 }
 
-function* stateInSteps(value: unknown): Generator<undefined, LoadedState> {
-  const dump = membersAt(value, "the value");
+function* stateInSteps(text: Buffer): Generator<undefined, LoadedState> {
+  const dump = membersAt(yield* parseJsonInSteps(text), "the value");
   const edits: AccountEdit[] = [];
   for (const [key, account] of Object.entries(membersAt(dump["accounts"], "accounts"))) {
     const place = `accounts.${key.slice(0, KEY_CHARS_SHOWN)}`;

@@ -17,7 +17,8 @@ export function recordedEngine(evm: Evm, counts: RecordedCounts = { relaxed: 0, 
 
   function recorded(message: Message, block: BlockContext, state: State): RecordedBatch {
     const before = state.snapshot();
-    recorder.record(ZERO_HASH, () => void recorder.execute(message, block, state));
+    // With what an execution looks at, as speculative blocks record it; nobody is told of it yet.
+    recorder.record(ZERO_HASH, () => void recorder.execute(message, block, state, { onAccess() {} }));
     state.revertTo(before);
     return structuredClone(recorder.take());
   }
@@ -35,7 +36,7 @@ export function recordedEngine(evm: Evm, counts: RecordedCounts = { relaxed: 0, 
     return batch;
   }
 
-  function applied(batch: RecordedBatch, message: Message, block: BlockContext, state: State) {
+  function applied(batch: RecordedBatch, message: Message, block: BlockContext, state: State, options: ExecuteOptions) {
     if (batch.hashes.length === 0) return undefined;
     let isConflict = false;
     const conflict = {
@@ -48,6 +49,7 @@ export function recordedEngine(evm: Evm, counts: RecordedCounts = { relaxed: 0, 
       message,
       block,
       state,
+      options,
     );
     return isConflict ? undefined : result;
   }
@@ -57,7 +59,7 @@ export function recordedEngine(evm: Evm, counts: RecordedCounts = { relaxed: 0, 
       if (options.tracer || options.precompiles || options.deadlineMs || options.memoryBytesMax) {
         return evm.execute(message, block, state, options);
       }
-      const relaxed = applied(recordedElsewhere(message, block, state), message, block, state);
+      const relaxed = applied(recordedElsewhere(message, block, state), message, block, state, options);
       if (relaxed) {
         counts.relaxed++;
         return relaxed;
@@ -67,7 +69,7 @@ export function recordedEngine(evm: Evm, counts: RecordedCounts = { relaxed: 0, 
         counts.unrecorded++;
         return evm.execute(message, block, state, options);
       }
-      const exact = applied(batch, message, block, state);
+      const exact = applied(batch, message, block, state, options);
       if (exact === undefined)
         throw new Error("a recorded execution does not apply to the state in which it was recorded");
       counts.exact++;

@@ -12,6 +12,7 @@ import { keccak256Hash } from "../../src/base/primitives/keccak.ts";
 import { toQuantity } from "../../src/base/primitives/quantity.ts";
 import { decodeRlp, encodeRlp, type RlpItem } from "../../src/base/primitives/rlp.ts";
 import type { Withdrawal } from "../../src/base/types/block.ts";
+import { encodeBlockAccessList } from "../../src/base/types/block-access-list.ts";
 import { encodeWithdrawal } from "../../src/base/types/block-codec.ts";
 import { EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "../../src/base/types/constants.ts";
 import type { Header } from "../../src/base/types/header.ts";
@@ -217,6 +218,10 @@ export function executeCase({ alloc: json, env, fork = DEFAULT_FORK, txs }: Omit
     ...(outcome.requestsHash && {
       requests: outcome.requests.map(bytesToHex),
       requestsHash: outcome.requestsHash,
+    }),
+    ...(outcome.accessList && {
+      blockAccessList: hexTree(decodeRlp(encodeBlockAccessList(outcome.accessList))),
+      blockAccessListHash: outcome.blockAccessListHash,
     }),
     stateRoot: outcome.trie.root,
     txRoot: orderedTrieRoot(transactions.map(({ raw }) => raw)),

@@ -51,6 +51,15 @@ const REASONS: readonly Reason[] = [
     holds: ({ params, method }) => method.startsWith("debug_trace") && has(params, /"limit":/),
   },
   {
+    reason: "more slots than are answered are refused before they are decoded",
+    holds: ({ method, ours, theirs }) =>
+      method === "eth_getStorageValues" && codeOf(ours) === -38026 && codeOf(theirs) === -32602,
+  },
+  {
+    reason: "scripts have less stack than geth's",
+    holds: ({ ours }) => textOf(ours).startsWith("InternalError: stack overflow"),
+  },
+  {
     reason: "geth takes a negative `timeout` of a trace",
     holds: ({ params, ours }) => has(params, /"timeout":"-/) && codeOf(ours) === -32000,
   },

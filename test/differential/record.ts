@@ -1,4 +1,4 @@
-/** `GETH=… node --import tsx test/differential/record.ts`: records anew what geth answers; see recorded.test.ts. */
+/** `GETH=… node --import tsx test/differential/record.ts [CHAIN …]`: records anew what geth answers; see recorded.test.ts. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,11 +20,13 @@ if (version === undefined) throw new Error("no geth on the PATH (GETH names anot
 const dir = mkdtempSync(join(tmpdir(), "evmint-record-"));
 try {
   mkdirSync(new URL("recordings", import.meta.url), { recursive: true });
+  const only = process.argv.slice(2);
   for (const chain of chainsUnderTest(dir)) {
+    if (only.length > 0 && !only.includes(chain.name)) continue;
     const files = await chain.files();
     if (files === undefined) throw new Error(`no fixtures of the ${chain.name} chain`);
     const cases = await record(chain, files);
-    const own = chain.name === "scenario" && { chain: textOf(files) };
+    const own = chain.name !== "forks" && { chain: textOf(files) };
     writeRecording(chain.name, { version, ...own, cases });
     console.log(`${chain.name}: ${cases.length} answers of ${version}`);
   }

@@ -24,6 +24,10 @@ test("every answer on a chain that does all a transaction can do equals geth's",
   await assertEqualAnswers("scenario", writeChain);
 });
 
+test("every answer on such a chain under the rules of Amsterdam equals geth's", async () => {
+  await assertEqualAnswers("amsterdam", writeChain);
+});
+
 async function assertEqualAnswers(
   name: ChainName,
   filesOf: (recording: Recording, dir: string) => ChainFiles,

@@ -3,14 +3,17 @@ import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { after, before, describe, type TestContext, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { type Hex, hexToBytes } from "../../src/base/primitives/hex.ts";
 import { keccak256Hash } from "../../src/base/primitives/keccak.ts";
 import { decodeBlockAccessList } from "../../src/base/types/block-access-list.ts";
+import { METHODS } from "../../src/rpc/methods/methods.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { assemble, deploymentOf } from "../support/assembler.ts";
+import { startEvmintd } from "../support/evmintd.ts";
 import { fixture, skipWithout } from "../support/fixtures.ts";
+import { schemaFaults } from "../support/json-schema.ts";
 import { callHttp } from "../support/rpc/rpc-client.ts";
 import { ONE_PROCESS, startTestNode, type TestNode } from "../support/test-node.ts";
 
@@ -103,6 +106,7 @@ describe("a dev chain with the rules of Amsterdam", () => {
 
   test("lists what accounts and slots of a block became, and a revert forgets the list with its block", async () => {
     const id = await ask("evm_snapshot");
+    const schema = METHODS.find(({ name }) => name === "eth_getBlockAccessList")!.resultSchema;
     const { contractAddress, blockNumber } = await mined({
       data: deploymentOf(assemble("PUSH1 2a PUSH1 03 SSTORE STOP")),
     });
@@ -123,9 +127,61 @@ describe("a dev chain with the rules of Amsterdam", () => {
     ).find(({ address }) => address === contractAddress);
     const word = (value: number) => `0x${value.toString(16).padStart(64, "0")}`;
     assert.deepEqual(written?.storageChanges, [{ key: word(3), changes: [{ index: "0x1", value: word(42) }] }]);
+    for (const number of [blockNumber, second]) {
+      assert.deepEqual(schemaFaults(await ask("eth_getBlockAccessList", number), schema), []);
+    }
     await ask("evm_revert", id);
     assert.equal(await ask("eth_getBlockAccessList", second), null);
   });
+});
+
+/** In a process of its own: a fork's reads of its state block the thread. */
+async function startRemote(t: TestContext, flags: readonly string[]): Promise<{ readonly url: string }> {
+  const home = mkdtempSync(join(tmpdir(), "evmint-remote-"));
+  const { url, child, exited } = await startEvmintd(home, ["--dev", ...flags]);
+  t.after(async () => {
+    child.kill("SIGKILL");
+    await exited;
+    rmSync(home, { recursive: true, force: true });
+  });
+  return { url };
+}
+
+test("a fork of a chain with Amsterdam is verified and goes on with its rules and slots; one of an older chain may begin them", async (t) => {
+  const remote = await startRemote(t, ["--hardfork", "amsterdam"]);
+  await call(remote.url, "evmint_setNextSlotNumber", "0x1000");
+  await call(remote.url, "evm_mine");
+  const settings = { "dev.fork-url": remote.url, "fork-verify": "on", ...ONE_PROCESS };
+  const fork = await startTestNode({ dev: true, settings });
+  const transfer = { from: ALICE, to: STRANGER, value: "0x1" };
+  assert.equal(await call(fork.url, "eth_estimateGas", transfer), await call(remote.url, "eth_estimateGas", transfer));
+  const hash = await call(fork.url, "eth_sendTransaction", transfer);
+  const { gasUsed, logs } = (await call(fork.url, "eth_getTransactionReceipt", hash)) as {
+    gasUsed: string;
+    logs: unknown[];
+  };
+  assert.deepEqual([Number(gasUsed), logs.length], [204_600, 1]);
+  const head = (await call(fork.url, "eth_getBlockByNumber", "latest", false)) as Block;
+  assert.deepEqual([head.number, head.slotNumber], ["0x2", "0x1001"]);
+  // What is dearer in the other dimension counts.
+  assert.equal(Number(head.gasUsed), 183_600);
+  const listed = (await call(fork.url, "eth_getBlockAccessList", "latest")) as readonly Access[];
+  assert.ok(listed.some(({ address }) => address === STRANGER));
+  assert.deepEqual(
+    await call(fork.url, "eth_getBlockAccessList", "0x1"),
+    await call(remote.url, "eth_getBlockAccessList", "0x1"),
+  );
+  await fork.stop();
+
+  const older = await startRemote(t, []);
+  const later = await startTestNode({
+    dev: true,
+    settings: { "dev.fork-url": older.url, hardfork: "amsterdam", ...ONE_PROCESS },
+  });
+  t.after(() => later.stop());
+  await call(later.url, "evm_mine");
+  const first = (await call(later.url, "eth_getBlockByNumber", "latest", false)) as Block;
+  assert.equal(first.slotNumber, first.number);
 });
 
 test("a dev chain with older rules has no slots and no access lists", async (t) => {

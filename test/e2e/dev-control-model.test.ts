@@ -14,6 +14,7 @@ import { startEvmintd } from "../support/evmintd.ts";
 import fc from "../support/fast-check.ts";
 import { callHttp } from "../support/rpc/rpc-client.ts";
 import { ONE_PROCESS, startTestNode, type TestNode } from "../support/test-node.ts";
+import { until } from "../support/until.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "evmint-dev-model-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -232,4 +233,25 @@ test("a node that is killed comes back with every control call that was answered
   assert.deepEqual(await read(url), before);
   child.kill("SIGKILL");
   await exited;
+});
+
+test("a node that is killed while it mines many empty blocks comes back with none of them", async () => {
+  const home = join(folder, "mining");
+  const first = await startEvmintd(home, ["--dev"]);
+  const blockNumber = async (url: string) => Number((await callHttp(url, "eth_blockNumber")).result);
+  assert.equal((await callHttp(first.url, "anvil_mine", [5])).error, undefined);
+  const mining = callHttp(first.url, "anvil_mine", [100_000]).catch(() => undefined);
+  await until(async () => (await blockNumber(first.url)) > 50, "blocks of the range");
+  first.child.kill("SIGKILL");
+  await first.exited;
+  assert.equal(await mining, undefined);
+  const second = await startEvmintd(home, ["--dev"]);
+  assert.equal(await blockNumber(second.url), 5);
+  assert.equal((await callHttp(second.url, "anvil_mine", [3])).error, undefined);
+  second.child.kill("SIGKILL");
+  await second.exited;
+  const third = await startEvmintd(home, ["--dev"]);
+  assert.equal(await blockNumber(third.url), 8);
+  third.child.kill("SIGKILL");
+  await third.exited;
 });

@@ -111,7 +111,13 @@ function calls(): Readonly<Record<string, readonly (readonly unknown[])[]>> {
 }
 
 /** They need what another call returned, a transaction of their own, or a checkpoint (`test/e2e/les/`). */
-const ELSEWHERE = ["eth_getFilterLogs", "eth_getFilterChanges", "eth_sendRawTransactionSync", "les_getHeaderProof"];
+const ELSEWHERE = [
+  "eth_getFilterLogs",
+  "eth_getFilterChanges",
+  "eth_sendRawTransactionSync",
+  "eth_getBlockAccessList",
+  "les_getHeaderProof",
+];
 
 test("every schema of a result is compared with an answer", () => {
   const compared = [...Object.keys(calls()), ...ELSEWHERE];

@@ -8,6 +8,7 @@ import { keccak256 } from "../../src/base/primitives/keccak.ts";
 import { createFailures } from "../../src/base/telemetry/failures.ts";
 import { createMetrics } from "../../src/base/telemetry/metrics.ts";
 import type { ExecutedBlock } from "../../src/base/types/block.ts";
+import { encodeBlockAccessList } from "../../src/base/types/block-access-list.ts";
 import { createChain, importBlock } from "../../src/chain/chain.ts";
 import { createChainStateTrie } from "../../src/chain/chain-state-trie.ts";
 import { decodeBlockRecord, encodeBlockRecord } from "../../src/chain/records/block-record.ts";
@@ -55,14 +56,14 @@ function request<T = unknown>(method: string, ...params: readonly unknown[]): Pr
 }
 
 async function block(transaction: object): Promise<void> {
-  await request("eth_sendTransaction", { from: SENDER, gas: "0x30d40", ...transaction });
+  await request("eth_sendTransaction", { from: SENDER, gas: "0x7a120", ...transaction });
   running.produceBlock();
 }
 
 before(async () => {
   running = await startTestNode({
     dev: true,
-    settings: { "consensus.block-time": "manual", "snapshot.interval": "25" },
+    settings: { "consensus.block-time": "manual", "snapshot.interval": "25", hardfork: "amsterdam" },
   });
   await block({ data: deploy(RECORDER) });
   const { contractAddress } = (await request<{ contractAddress: string }[]>("eth_getBlockReceipts", "latest"))[0]!;
@@ -258,6 +259,25 @@ test("a snapshot may say of its block what the network does: votes, and of the o
     assert.equal(restore.offerSnapshot(describeSnapshot(30, made.map(keccak256)), appHash()), "accept");
     const { result } = await restore.applySnapshotChunk(0, made[0]!, "peer");
     assert.equal(result, isTaken ? "accept" : "rejectSnapshot", `case ${index}`);
+  }
+});
+
+test("a snapshot whose access list is another one than the block's, or missing, is rejected", async () => {
+  const { chain } = running.node.core;
+  const content = decodeBlockRecord(unpackChunk(chunks[0]!));
+  assert.deepEqual(plain(content.accessList), plain(chain.accessList(30)));
+  for (const accessList of [
+    undefined,
+    encodeBlockAccessList([]),
+    content.accessList!.subarray(1),
+    content.accessList,
+  ]) {
+    const record = { ...content, changes: { accounts: [], codes: new Map() }, accessList };
+    const made = chunks.with(0, await packChunk(encodeBlockRecord(record, new Set())));
+    const { restore } = openRestore();
+    assert.equal(restore.offerSnapshot(describeSnapshot(30, made.map(keccak256)), appHash()), "accept");
+    const { result } = await restore.applySnapshotChunk(0, made[0]!, "peer");
+    assert.equal(result, accessList === content.accessList ? "accept" : "rejectSnapshot");
   }
 });
 

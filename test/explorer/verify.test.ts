@@ -2,14 +2,20 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { privateKeyToAccount } from "viem/accounts";
 import { type Address, parseAddress } from "../../src/base/primitives/address.ts";
-import { type Hash, hashToBytes, parseHash } from "../../src/base/primitives/hash.ts";
+import { type Hash, hashFromBigint, hashToBytes, parseHash } from "../../src/base/primitives/hash.ts";
 import { type Hex, hexToBytes } from "../../src/base/primitives/hex.ts";
 import { keccak256OfHex } from "../../src/base/primitives/keccak.ts";
 import { toQuantity } from "../../src/base/primitives/quantity.ts";
+import { type BlockAccessList, blockAccessListHash } from "../../src/base/types/block-access-list.ts";
 import { headerHash } from "../../src/base/types/header-codec.ts";
 import { decodeTransaction } from "../../src/base/types/transaction/decode.ts";
+import { accountAccessText } from "../../src/rpc/methods/json/access-list-json.ts";
 import { minedTransactionText } from "../../src/rpc/methods/json/transaction-json.ts";
 import { InvalidProofError } from "../../src/store/trie/proof.ts";
+import { TRANSFER } from "../../src/web/explorer/ui/holders.ts";
+import type { Log } from "../../src/web/explorer/ui/rpc.ts";
+import { transfersIn } from "../../src/web/explorer/ui/tokens.ts";
+import { accessListOf, checkAccessList } from "../../src/web/explorer/verify/access-list.ts";
 import { proofSteps, provenAccount, provenSlot } from "../../src/web/explorer/verify/account.ts";
 import {
   type ChainReads,
@@ -22,6 +28,7 @@ import { checkReceipt, checkReceiptsRoot } from "../../src/web/explorer/verify/r
 import {
   checkTransaction,
   checkTransactionsRoot,
+  gasPaidBeside,
   gasUsedByEach,
   provenSize,
   transactionRow,
@@ -67,6 +74,47 @@ function assertCatchesEveryLie(honest: unknown, check: (claimed: Json) => Verdic
   }
   return count;
 }
+
+test("a block access list is verified by the hash in the header, and every lie about it is found", () => {
+  const word = (value: bigint) => hashFromBigint(value);
+  const list: BlockAccessList = [
+    {
+      address: OWNER,
+      storageChanges: [{ slot: word(0n), changes: [{ index: 1, value: 7n }] }],
+      storageReads: [word(2n), word(300n)],
+      balanceChanges: [
+        { index: 1, value: 10n ** 18n },
+        { index: 3, value: 0n },
+      ],
+      nonceChanges: [{ index: 2, value: 5n }],
+      codeChanges: [{ index: 2, code: hexToBytes("0x6001") }],
+    },
+  ];
+  const header = { blockAccessListHash: blockAccessListHash(list) };
+  const honest = JSON.parse(`[${list.map(accountAccessText).join(",")}]`);
+  assert.deepEqual(accessListOf(honest), list);
+  const check = (claimed: unknown) => checkAccessList(header, accessListOf(claimed));
+  assert.equal(assertCatchesEveryLie(honest, check), 14);
+  assert.equal(check([]).kind, "false");
+});
+
+test("gas that transactions paid for is shown where the header counts other gas (EIP-8037)", () => {
+  const receipts = [{ cumulativeGasUsed: "0x5208" }, { cumulativeGasUsed: "0x31f38" }];
+  assert.equal(gasPaidBeside({ gasUsed: 0x31f38n }, receipts), undefined);
+  assert.equal(gasPaidBeside({ gasUsed: 183_600n }, receipts), 204_600n);
+  assert.equal(gasPaidBeside({ gasUsed: 0n }, []), undefined);
+});
+
+test("the protocol's logs of ether transfers are not those of a token (EIP-7708)", () => {
+  const topics = [TRANSFER, `0x${"00".repeat(31)}01`, `0x${"00".repeat(31)}02`];
+  const log = (address: string) =>
+    ({ address, topics, data: `0x${"00".repeat(31)}07`, blockNumber: "0x1", logIndex: "0x0" }) as unknown as Log;
+  const ether = `0x${"ff".repeat(19)}fe`;
+  assert.deepEqual(
+    transfersIn([log(ether), log(OWNER), log(`0x${"FF".repeat(19)}fE`)]).map(({ token }) => token),
+    [OWNER],
+  );
+});
 
 test("comparison ignores the order of members, their letter case, members without a value, and those that only the proof has", () => {
   const proven = { from: "0xab", logs: [{ data: "0x1", topics: ["0x2"] }] };

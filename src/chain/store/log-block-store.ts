@@ -15,6 +15,7 @@ import { decodePrefix, encodeBlockRecord, joinBlockRecord } from "../records/blo
 import type { IndexedBlock } from "../records/indexed-block.ts";
 import { StateEntries } from "../records/state-entries.ts";
 import { BackgroundWork } from "./background-work.ts";
+import { BlockRangeMark, type RangeStart } from "./block-range.ts";
 import { CACHE_BYTES, divideCacheSize, type StoreCacheSizes } from "./cache-sizes.ts";
 import { checkStore, type StoreReport } from "./check-store.ts";
 import { type FollowedStore, HeadPublisher } from "./follow/published-head.ts";
@@ -39,14 +40,19 @@ const LARGE_BLOCK = 2_000;
  */
 export function openLogBlockStore(options: LogBlockStoreOptions): LogBlockStore {
   const { segmentBytesMax, failPoint = () => {} } = options;
+  const range = new BlockRangeMark(options.log);
+  const start = range.read();
   const log = openBlockLog({
     directory: options.log,
     durableEnd: readApplied(options.index)?.end ?? 0,
+    acknowledgedEnd: start?.end,
     failPoint,
     ...(segmentBytesMax !== undefined && { segmentBytesMax }),
   });
   try {
-    return new LogBlockStore(options, log);
+    const store = new LogBlockStore(options, log, range);
+    store.removeUnfinishedRange(start);
+    return store;
   } catch (error) {
     log.close();
     throw error;
@@ -82,6 +88,9 @@ export class LogBlockStore extends StoreView implements BlockStore {
   readonly #guard: WriteGuard;
   readonly #background: BackgroundWork;
   readonly addressIndex: AddressIndex;
+  readonly #range: BlockRangeMark;
+  /** Blocks are appended that are published together. */
+  #isGrouped = false;
   #epoch = 0;
   #waiting: (() => void)[] = [];
   readonly #published = new HeadPublisher();
@@ -91,7 +100,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
   readonly replayedBlocks: number;
 
   /** `openLogBlockStore` closes the log where this fails. */
-  constructor(options: LogBlockStoreOptions, log: BlockLog) {
+  constructor(options: LogBlockStoreOptions, log: BlockLog, range: BlockRangeMark) {
     const { createTrie, caches = divideCacheSize(CACHE_BYTES) } = options;
     super({
       log,
@@ -107,6 +116,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
     const { index, blocks } = this;
     this.#kv = kv;
     this.#log = log;
+    this.#range = range;
     this.#failPoint = failPoint;
     this.#createTrie = createTrie;
     this.#stateless = options.stateless;
@@ -233,7 +243,66 @@ export class LogBlockStore extends StoreView implements BlockStore {
    * InvalidStateError, StateRootMismatchError for a base whose changes are not its state
    */
   append(record: BlockRecord, nodes: NodeBatch): void {
-    this.#append(record, nodes, (payload) => this.#log.append(payload));
+    if (!this.#isGrouped) this.endRange();
+    // Rows that do not wait would be of blocks that a power cut takes. Those of a group are far fewer than what may wait, whose oldest are written first.
+    const isSynced = !(this.#isGrouped && this.#range.isSet) || this.#kv.buffer === undefined;
+    this.#append(record, nodes, (payload) =>
+      isSynced ? this.#log.append(payload) : this.#log.appendUnsynced(payload),
+    );
+  }
+
+  /** Blocks that `work` appends are seen by other threads, and followed by work of the background, once all are there. In a range they are synced once. */
+  appendTogether(work: () => void): void {
+    const { end } = this.#log;
+    this.#isGrouped = true;
+    try {
+      work();
+    } finally {
+      this.#isGrouped = false;
+      if (this.#log.end !== end) {
+        this.#guard.orPoison(() => {
+          if (this.#range.isSet) this.#log.sync();
+          this.#publish();
+          this.#background.scheduleAfterBlock();
+        });
+      }
+    }
+  }
+
+  /**
+   * Blocks that are appended together from now on are there all or, after a crash, none, until `endRange`. A block that is appended alone, and a
+   * rollback, end the range.
+   * @throws what writing the mark throws; then there is no range
+   */
+  beginRange(): void {
+    this.#guard.assertWritable();
+    invariant(this.#head !== undefined, "a range must follow a block");
+    try {
+      this.#range.set(this.#head);
+    } catch (error) {
+      // A mark that stays would take acknowledged blocks with it.
+      this.endRange();
+      throw error;
+    }
+  }
+
+  /** False: blocks since `beginRange` are there to stay. */
+  get isInRange(): boolean {
+    return this.#range.isSet;
+  }
+
+  endRange(): void {
+    if (!this.#range.isSet) return;
+    this.#guard.orPoison(() => this.#range.clear());
+  }
+
+  /** @param start of a range that was not ended; undefined where its mark was not written, so that it has no blocks */
+  removeUnfinishedRange(start: RangeStart | undefined): void {
+    const head = this.head();
+    if (start !== undefined && head !== undefined && head > start.number) {
+      if (this.blockHash(start.number) === start.hash) this.rollbackTo(start.number);
+    }
+    this.endRange();
   }
 
   /**
@@ -285,8 +354,10 @@ export class LogBlockStore extends StoreView implements BlockStore {
       this.#base ??= number;
       this.headState.apply(record.changes, block.rows);
       this.blocks.addHead(record, payload);
-      this.#publish();
-      this.#background.scheduleAfterBlock();
+      if (!this.#isGrouped) {
+        this.#publish();
+        this.#background.scheduleAfterBlock();
+      }
       this.#failPoint("append:end");
     });
   }
@@ -421,6 +492,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
       }
       this.#startEpoch();
     }
+    this.endRange();
     this.#background.schedule();
   }
 

@@ -20,7 +20,7 @@ export async function importFile(config: Config, file: string, context: CliConte
 export async function exportFile(
   config: Config,
   file: string,
-  range: readonly (string | undefined)[],
+  { range, hasAccessLists }: { readonly range: readonly (string | undefined)[]; readonly hasAccessLists: boolean },
   context: CliContext,
 ): Promise<void> {
   const [first, last] = range.map((text) => (text === undefined ? undefined : parseNumber(text)));
@@ -30,7 +30,7 @@ export async function exportFile(
   // A half-written export that replaced a whole one would be a loss.
   if (existsSync(file)) throw new UsageError(`${file} is there already`);
   const result = await work("export", config, context, (operations, log, options) =>
-    operations.exportChain(config, log, { ...options, file, first, last }),
+    operations.exportChain(config, log, { ...options, file, first, last, hasAccessLists }),
   );
   printJson(result, context);
 }

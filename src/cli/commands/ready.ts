@@ -102,7 +102,7 @@ async function askSocket(path: string, signal: AbortSignal): Promise<unknown> {
   }
 }
 
-/** `/readyz`, whose answer is JSON whether the node is ready or not; undefined for an answer that is none. */
+/** `/readyz`, whose answer is JSON whether the node is ready or not; undefined for any other answer. */
 async function askHttp(url: string, signal: AbortSignal): Promise<unknown> {
   const response = await new Promise<IncomingMessage>((answered, failed) => {
     const get = url.startsWith("https:") ? getHttps : getHttp;

@@ -22,7 +22,7 @@ export type NetworkOptions = { readonly peers: readonly string[] };
 /** CometBFT runs on this machine; its newest block is a few megabytes at most. */
 const ENGINE_LIMITS = { timeoutMs: 3_000, bytesMax: 64 << 20 };
 
-/** What the files of the home, the node that runs on it, its CometBFT and other nodes say of one another. @throws UsageError for URLs that are none */
+/** What the files of the home, the node that runs on it, its CometBFT and other nodes say of one another. @throws UsageError for invalid URLs */
 export async function networkFindings(
   config: Config,
   system: Pick<System, "fileSystem">,

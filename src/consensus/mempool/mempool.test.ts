@@ -391,6 +391,45 @@ describe("new heads", () => {
   });
 });
 
+describe("Amsterdam", () => {
+  const config = { ...allForksAtGenesis(CHAIN_ID), amsterdamTime: 100 };
+  const after = testHeader({ number: 2, timestamp: 100, gasLimit: 2n ** 33n });
+  const fee = { maxFeePerGas: 10n, maxPriorityFeePerGas: 1n };
+
+  test("its first block lets transactions in by its prices, and removes none", () => {
+    const { pool, state } = poolWithAccounts({ config, header: { gasLimit: 2n ** 33n } });
+    const toOneself = transfer(alice, 0, { to: alice, gasLimit: 12_000n });
+    const intrinsic = (minimum: bigint) =>
+      rejection("TX_INTRINSIC_GAS_TOO_LOW", `intrinsic gas too low: gas 12000, minimum needed ${minimum}`);
+    assert.throws(() => pool.add(toOneself), intrinsic(21_000n));
+    pool.add(transfer(bob, 0));
+    pool.onHead({ header: after, state, changed: [] });
+    assert.deepEqual(standing(pool, bob), { pending: [0], queued: [] });
+    pool.add(toOneself);
+    assert.throws(() => pool.add(transfer(carol, 0, { gasLimit: 12_000n })), intrinsic(15_000n));
+    assert.throws(() => pool.add(transfer(carol, 0, { gasLimit: 12_000n, value: 1n })), intrinsic(21_000n));
+    assert.throws(() => pool.add(transfer(carol, 0, { gasLimit: 12_000n, to: null })), intrinsic(24_000n));
+  });
+
+  test("a transaction may have 2^32 − 1 gas", () => {
+    const { pool, state } = poolWithAccounts({ config });
+    state.set(alice, { balance: 2n ** 100n });
+    pool.onHead({ header: after, state, changed: [alice] });
+    const cap = 2n ** 32n - 1n;
+    assert.throws(
+      () => pool.add(transfer(alice, 0, { ...fee, gasLimit: cap + 1n })),
+      rejection("TX_GAS_LIMIT_EXCEEDS_MAXIMUM", `transaction gas limit too high (cap: ${cap}, tx: ${cap + 1n})`),
+    );
+    pool.add(transfer(alice, 0, { ...fee, gasLimit: cap }));
+  });
+
+  test("init code may be as long as the pool's largest transaction", () => {
+    const { pool, state } = poolWithAccounts({ config });
+    pool.onHead({ header: after, state, changed: [] });
+    pool.add(transfer(alice, 0, { ...fee, to: null, gasLimit: 16_000_000n, data: new Uint8Array(130_000) }));
+  });
+});
+
 describe("limits", () => {
   test("setMinimumTip removes what offers less and postpones what followed it", () => {
     const { pool } = poolWithAccounts();

@@ -54,7 +54,7 @@ export interface BlobVerifier {
   verify(sidecar: BlobSidecar): Promise<string | undefined>;
   /**
    * Commitments and cell proofs (EIP-7594) of `blobs`.
-   * @throws NodeError for blobs that are none, or when too many wait already
+   * @throws NodeError for invalid blobs, or when too many wait already
    */
   prove(
     blobs: readonly Uint8Array[],

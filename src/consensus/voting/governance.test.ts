@@ -6,6 +6,7 @@ import { test } from "node:test";
 import {
   ACCOUNTS,
   GAS_LIMIT,
+  GENESIS,
   GENESIS_TIME,
   inputOf,
   KEYS,
@@ -17,7 +18,12 @@ import {
 import { compressPublicKey } from "../../base/crypto/compressed-public-key.ts";
 import { publicKeyFromPrivate } from "../../base/crypto/secp256k1.ts";
 import { TIME_FORK_FIELDS } from "../../base/params/fork-id.ts";
+import { REQUEST_CONTRACTS } from "../../base/params/gas.ts";
+import type { GenesisAccount } from "../../base/params/genesis-account.ts";
+import type { Address } from "../../base/primitives/address.ts";
+import { keccak256Hash } from "../../base/primitives/keccak.ts";
 import { decodeRlp } from "../../base/primitives/rlp.ts";
+import { decodeBlockAccessList } from "../../base/types/block-access-list.ts";
 import { decodeBlockAt } from "../../base/types/block-codec.ts";
 import { exportFileBlock, importFileBlock } from "../../node/chain-files/chain-file.ts";
 import type { Misbehavior, Proposal } from "../application.ts";
@@ -68,7 +74,8 @@ function importInto(node: TestApplication, { chain }: TestApplication): void {
 }
 
 function encodedLength(chain: TestApplication["chain"], number: number): number {
-  const bytes = exportFileBlock({ block: (at) => chain.block(at), consensusDataOf: () => new Uint8Array(0) }, number);
+  const stripped = { block: chain.block, consensusDataOf: () => new Uint8Array(0), accessList: () => undefined };
+  const bytes = exportFileBlock(stripped, number);
   return bytes.length;
 }
 
@@ -120,6 +127,39 @@ test("a voted fork begins at its time, survives a restart, and is undone with th
   assert.equal(node.chain.config.osakaTime, FORK);
   node.chain.rollbackTo(0);
   assert.equal(node.chain.config.osakaTime, NO_OSAKA);
+});
+
+test("Amsterdam begins by a vote where its contracts are, and every validator has the slots and access lists of its blocks", () => {
+  const fork = { name: "amsterdamTime", value: BigInt(FORK) };
+  assert.throws(() => openNode().voting.proposeParameter(fork), {
+    code: "CLIQUE_PARAMETER_REFUSED",
+    message: /EIP-8282/,
+  });
+  const queue: GenesisAccount = { balance: 0n, nonce: 1n, code: Uint8Array.of(0x5f, 0x5f, 0xf3) };
+  const contracts = REQUEST_CONTRACTS.map(({ address }): [Address, GenesisAccount] => [address, queue]);
+  const options = { genesis: { ...GENESIS, alloc: new Map([...GENESIS.alloc, ...contracts]) } };
+  const nodes = [openNode(options), openNode(options)];
+  const [node, other] = nodes as [TestApplication, TestApplication];
+  node.voting.proposeParameter(fork);
+  decide(nodes);
+  assert.equal(node.chain.head().block.header.slotNumber, undefined);
+  node.mempool.add({ tx: transferOf(0, 0, { value: 5n }) });
+  decide(nodes, 0, { time: { seconds: FORK, nanos: 0 } });
+  decide(nodes, 0, { time: { seconds: FORK + 1, nanos: 0 } });
+  for (const number of [2, 3]) {
+    const { slotNumber, blockAccessListHash } = other.chain.header(number)!;
+    assert.equal(slotNumber, BigInt(number));
+    const list = other.chain.accessList(number)!;
+    assert.equal(keccak256Hash(list), blockAccessListHash);
+    assert.deepEqual(list, node.chain.accessList(number));
+  }
+  const accessed = decodeBlockAccessList(other.chain.accessList(2)!).map(({ address }) => address);
+  assert.ok(accessed.includes(ACCOUNTS[0]!));
+  const late = openNode(options);
+  importInto(late, node);
+  assert.deepEqual(late.chain.accessList(2), node.chain.accessList(2));
+  node.chain.rollbackTo(1);
+  assert.equal(node.chain.accessList(2), undefined);
 });
 
 test("a fork that was taken back does not begin at the time of the genesis file either", () => {

@@ -34,7 +34,7 @@ type CallTreeModules = {
   readonly contracts: Contracts;
   /** The contract at an address; undefined where the project has none with its code. */
   readonly contractAt: (address: Address) => Contract | undefined;
-  /** What an address is called that is none of those; undefined: nothing. */
+  /** What other addresses are called; undefined: they have no name. */
   readonly nameOf?: (address: Address) => string | undefined;
 };
 

@@ -38,7 +38,7 @@ export async function chooseForkPoint(
   { urls, verify, blockNumber, accounts, access, chainId }: ForkPointOptions,
   { log, timers }: { readonly log: Logger; readonly timers: Timers },
 ): Promise<{ readonly point: ForkPoint; readonly isVerified: boolean }> {
-  const { fieldsHash, ...block } = await readForkBlock(
+  const { fieldsHash, unknownMembers, ...block } = await readForkBlock(
     fetchRemoteCalls({ urls, access, isFirstContact: true }, timers),
     blockNumber,
     chainId,
@@ -52,7 +52,7 @@ export async function chooseForkPoint(
     log.info("fork is not verified: --fork-verify is off", { remote });
     return { point: await read(false), isVerified: false };
   }
-  const reason = unprovableReason(block, fieldsHash);
+  const reason = unprovableReason(block, fieldsHash, unknownMembers);
   if (reason !== undefined) {
     if (verify === "on") throw new ForkHeaderError(`${remote}: ${reason}`, { hash: block.hash });
     log.warn("fork is not verified", { remote, reason });
@@ -72,8 +72,15 @@ export async function chooseForkPoint(
 }
 
 /** Why no proof can hold under the state root of `block`; undefined: nothing is known against it. */
-function unprovableReason({ header, hash }: ForkBlock, fieldsHash: Hash): string | undefined {
-  if (hash !== fieldsHash) return "its block has not the hash of its fields, as on chains with other headers";
+function unprovableReason(
+  { header, hash }: ForkBlock,
+  fieldsHash: Hash,
+  unknownMembers: readonly string[],
+): string | undefined {
+  if (hash !== fieldsHash) {
+    const unknown = unknownMembers.length === 0 ? "" : ` (this version does not know ${unknownMembers.join(", ")})`;
+    return `its block has not the hash of its fields, as on chains with other headers${unknown}`;
+  }
   // anvil's, whose accounts are there all the same.
   return header.stateRoot === EMPTY_TRIE_ROOT ? "its block has the root of an empty state" : undefined;
 }

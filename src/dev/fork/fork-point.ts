@@ -29,8 +29,8 @@ export type ForkPoint = {
 export type ForkAccounts = {
   /** Are given this balance in wei; nonce and code stay those of the remote chain. */
   readonly funded: ReadonlyMap<Address, bigint>;
-  /** Contracts that are created where the remote chain has no code. */
-  readonly contracts: ReadonlyMap<Address, Uint8Array>;
+  /** Contracts that blocks after `header` need; they are created where the remote chain has no code. */
+  contractsAfter(header: Header): ReadonlyMap<Address, Uint8Array>;
 };
 
 /** The block to continue, before anything of its state is read. */
@@ -40,23 +40,24 @@ export type ForkBlock = Pick<ForkPoint, "chainId" | "header" | "hash">;
  * Reads the block to continue from the remote chain.
  * @param blockNumber undefined: the newest block; a negative one counts back from it
  * @param givenChainId the remote chain is not asked for it then
- * @returns with the hash of its fields
+ * @returns with the hash of its fields, and the members that this program does not know
  * @throws ForkRemoteError, ForkHeaderError: nothing may be stored of such a block
  */
 export async function readForkBlock(
   call: RemoteCalls,
   blockNumber: number | undefined,
   givenChainId?: bigint,
-): Promise<ForkBlock & { readonly fieldsHash: Hash }> {
+): Promise<ForkBlock & { readonly fieldsHash: Hash; readonly unknownMembers: readonly string[] }> {
   const block = await blockOf(call, blockNumber);
   const [json, chainId = givenChainId] = await call([
     { method: "eth_getBlockByNumber", params: [block, false] },
     ...(givenChainId === undefined ? [{ method: "eth_chainId", params: [] }] : []),
   ]);
   if (json === null) throw await noBlock(call, block);
-  const { header, hash: fieldsHash, claimedHash: hash } = remoteHeaderOf(json);
+  const { header, hash: fieldsHash, claimedHash: hash, unknownMembers } = remoteHeaderOf(json);
   assertContinuable(header);
-  return { chainId: typeof chainId === "bigint" ? chainId : bigintOf(chainId), header, hash, fieldsHash };
+  const id = typeof chainId === "bigint" ? chainId : bigintOf(chainId);
+  return { chainId: id, header, hash, fieldsHash, unknownMembers };
 }
 
 /** Says how far the remote chain is: a number is often that of another chain, or ahead of it. */
@@ -83,8 +84,9 @@ async function blockOf(call: RemoteCalls, number: number | undefined): Promise<s
 export async function readForkPoint(
   call: RemoteCalls,
   { chainId, header, hash }: ForkBlock,
-  { funded, contracts }: ForkAccounts,
+  { funded, contractsAfter }: ForkAccounts,
 ): Promise<ForkPoint> {
+  const contracts = contractsAfter(header);
   const at = toQuantity(header.number);
   const calls = [...funded.keys()].map(
     (address): RemoteCall => ({ method: "eth_getTransactionCount", params: [address, at] }),

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import {
   BEACON_ROOTS_ADDRESS,
+  BUILDER_EXIT_REQUEST_ADDRESS,
   CONSOLIDATION_REQUEST_ADDRESS,
   HISTORY_STORAGE_ADDRESS,
   WITHDRAWAL_REQUEST_ADDRESS,
@@ -65,7 +66,7 @@ test("readAhead: slots of system contracts cost one request in many blocks, thos
 
 test("firstReads has what the system calls of the first blocks read", async () => {
   const cache = openCache();
-  await cachedCalls(async (calls) => calls.map(resultOf), cache)(firstReads({ number: 8190 }, 9000));
+  await cachedCalls(async (calls) => calls.map(resultOf), cache)(firstReads({ number: 8190 }, 9000, "amsterdam"));
   const offline = cachedSyncCalls(() => assert.fail("it is in the cache"), cache);
   const state = stateOf(offline, cache, 8190);
   for (const [address, slot] of [
@@ -74,6 +75,7 @@ test("firstReads has what the system calls of the first blocks read", async () =
     [BEACON_ROOTS_ADDRESS, 9000n + 31n],
     [WITHDRAWAL_REQUEST_ADDRESS, 3n],
     [CONSOLIDATION_REQUEST_ADDRESS, 0n],
+    [BUILDER_EXIT_REQUEST_ADDRESS, 3n],
   ] as const) {
     assert.equal(state.account(address)?.balance, 1n);
     assert.equal(state.storage(address, word(slot)), slot);

@@ -1,10 +1,10 @@
 import {
   BEACON_ROOTS_ADDRESS,
-  CONSOLIDATION_REQUEST_ADDRESS,
   HISTORY_STORAGE_ADDRESS,
+  REQUEST_CONTRACTS,
   SYSTEM_ADDRESS,
-  WITHDRAWAL_REQUEST_ADDRESS,
 } from "../../base/params/gas.ts";
+import { type Hardfork, isAtLeast } from "../../base/params/hardforks.ts";
 import { ZERO_ADDRESS } from "../../base/primitives/address.ts";
 import { type Hash, hashFromBigint } from "../../base/primitives/hash.ts";
 import { toQuantity } from "../../base/primitives/quantity.ts";
@@ -19,8 +19,9 @@ const AHEAD = 32n;
 const HISTORY_LENGTH = 8191n;
 /** EIP-4788 has timestamps in the first so many slots and roots in as many after them. */
 const BEACON_ROOTS_LENGTH = 8191n;
-/** Excess, count, head and tail of a request queue (EIP-7002, EIP-7251). */
+/** Excess, count, head and tail of a request queue (EIP-7002, EIP-7251, EIP-8282). */
 const QUEUE_SLOTS = 4n;
+const QUEUES: ReadonlySet<string> = new Set(REQUEST_CONTRACTS.map(({ address }) => address));
 
 /** System contracts are called in every block, so their slots would cost every block some round trips: they are read many at a time. */
 export function readAhead(call: SyncRemoteCalls, cache: ForkCache): SyncRemoteCalls {
@@ -35,14 +36,14 @@ export function readAhead(call: SyncRemoteCalls, cache: ForkCache): SyncRemoteCa
 /**
  * What the first block after the fork reads besides its transactions: accounts and slots of its system calls.
  * @param timestamp when it will be made, Unix seconds
+ * @param hardfork its rules
  */
-export function firstReads({ number }: Pick<Header, "number">, timestamp: number): RemoteCall[] {
+export function firstReads({ number }: Pick<Header, "number">, timestamp: number, hardfork: Hardfork): RemoteCall[] {
   const block = toQuantity(number);
   const slots: readonly (readonly [string, bigint])[] = [
     [HISTORY_STORAGE_ADDRESS, BigInt(number) % HISTORY_LENGTH],
     [BEACON_ROOTS_ADDRESS, BigInt(timestamp) % BEACON_ROOTS_LENGTH],
-    [WITHDRAWAL_REQUEST_ADDRESS, 0n],
-    [CONSOLIDATION_REQUEST_ADDRESS, 0n],
+    ...REQUEST_CONTRACTS.filter(({ since }) => isAtLeast(hardfork, since)).map(({ address }) => [address, 0n] as const),
   ];
   const ofSlots = slots.flatMap(([address, slot]) => {
     const read = { method: "eth_getStorageAt", params: [address, hashFromBigint(slot), block] };
@@ -71,11 +72,8 @@ function slotsAfter(address: string, slot: bigint): readonly bigint[] {
       const both = [first, first + BEACON_ROOTS_LENGTH];
       return both.flatMap((each) => range(each, each + AHEAD)).filter((each) => each !== slot);
     }
-    case WITHDRAWAL_REQUEST_ADDRESS:
-    case CONSOLIDATION_REQUEST_ADDRESS:
-      return range(0n, QUEUE_SLOTS).filter((each) => each !== slot);
     default:
-      return [];
+      return QUEUES.has(address) ? range(0n, QUEUE_SLOTS).filter((each) => each !== slot) : [];
   }
 }
 

@@ -4,6 +4,8 @@ import { blockJson, modelRemoteChain } from "../../../test/support/remote-chain.
 import { DEFAULT_BLOB_SCHEDULE } from "../../base/params/blob-schedule.ts";
 import { blobBaseFee, nextBaseFee, nextExcessBlobGas } from "../../base/params/fees.ts";
 import { addressFromWord } from "../../base/primitives/address.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
+import { EMPTY_REQUESTS_HASH, EMPTY_UNCLES_HASH } from "../../base/types/constants.ts";
 import type { Header } from "../../base/types/header.ts";
 import { readForkBlock } from "./fork-point.ts";
 import type { RemoteCall } from "./remote-calls.ts";
@@ -32,7 +34,20 @@ describe("readForkBlock", () => {
     assert.equal(block.fieldsHash, (await read({})).hash);
   });
 
+  test("members of later forks are named, and those that are null are none", async () => {
+    const later = { inclusionListRoot: `0x${"12".repeat(32)}`, targetBlobCount: null, l1BlockNumber: "0x1" };
+    assert.deepEqual((await read({}, later)).unknownMembers, ["inclusionListRoot", "l1BlockNumber"]);
+    const amsterdam = { blockAccessListHash: `0x${"12".repeat(32)}` as Hash, slotNumber: 7n };
+    const block = await read({ requestsHash: EMPTY_REQUESTS_HASH, ...amsterdam });
+    assert.deepEqual([block.unknownMembers, block.header.slotNumber], [[], 7n]);
+    assert.equal(block.hash, block.fieldsHash);
+  });
+
   for (const [name, fields] of [
+    [
+      "slot number",
+      { requestsHash: EMPTY_REQUESTS_HASH, blockAccessListHash: EMPTY_UNCLES_HASH, slotNumber: 2n ** 63n },
+    ],
     ["number", { number: 2 ** 48 }],
     ["timestamp", { timestamp: 2 ** 41 }],
     ["no gas", { gasLimit: 0n }],

@@ -18,6 +18,8 @@ const GAS_LIMIT_MAX = 2n ** 63n - 1n;
 const EXTRA_DATA_LENGTH_MAX = 1 << 16;
 /** A blob base fee of 10^46 wei and more, by the schedule of forked chains; a little beyond, it has no room in a word, and far beyond it takes minutes to compute. */
 const BLOB_GAS_MAX = 2n ** 29n;
+/** Of 64 bits: the rest is room for the slots of this chain. */
+const SLOT_NUMBER_MAX = 2n ** 63n - 1n;
 /** Room for the fee to rise in. */
 const BASE_FEE_MAX = 2n ** 128n;
 
@@ -31,12 +33,22 @@ const READERS: HeaderReaders = {
   number: (value) => Number(bigintOf(value, 53)),
 };
 
+/** What a block of Ethereum has in JSON. */
+const KNOWN_MEMBERS: ReadonlySet<string> = new Set([
+  ...["hash", "parentHash", "sha3Uncles", "miner", "stateRoot", "transactionsRoot", "receiptsRoot", "logsBloom"],
+  ...["difficulty", "number", "gasLimit", "gasUsed", "timestamp", "extraData", "mixHash", "nonce", "baseFeePerGas"],
+  ...["withdrawalsRoot", "blobGasUsed", "excessBlobGas", "parentBeaconBlockRoot", "requestsHash"],
+  ...["blockAccessListHash", "slotNumber", "totalDifficulty", "size", "transactions", "uncles", "withdrawals"],
+]);
+
 export type RemoteHeader = {
   readonly header: Header;
   /** keccak256 of its RLP */
   readonly hash: Hash;
   /** What the remote node says that the hash is. */
   readonly claimedHash: Hash;
+  /** Members of the block that this program knows nothing of; a header may have them from a later fork on. */
+  readonly unknownMembers: readonly string[];
 };
 
 /**
@@ -54,13 +66,14 @@ export function remoteHeaderOf(json: unknown): RemoteHeader {
   } catch (cause) {
     throw new ForkRemoteError("the remote chain answered no header", {}, { cause });
   }
-  return { header, hash: keccak256Hash(bytes), claimedHash: hashOf(block["hash"]) };
+  const unknownMembers = Object.keys(block).filter((name) => block[name] !== null && !KNOWN_MEMBERS.has(name));
+  return { header, hash: keccak256Hash(bytes), claimedHash: hashOf(block["hash"]), unknownMembers };
 }
 
 /** @throws ForkHeaderError where no chain can continue `header` */
 export function assertContinuable(header: Header): void {
   const { number, timestamp, gasLimit, gasUsed, baseFeePerGas = 0n } = header;
-  const { excessBlobGas = 0n, blobGasUsed = 0n, extraData } = header;
+  const { excessBlobGas = 0n, blobGasUsed = 0n, slotNumber = 0n, extraData } = header;
   const reject = (text: string) => {
     throw new ForkHeaderError(`the block cannot be continued: ${text}`, { number });
   };
@@ -72,5 +85,6 @@ export function assertContinuable(header: Header): void {
   if (excessBlobGas + blobGasUsed > BLOB_GAS_MAX) {
     reject(`excess blob gas ${excessBlobGas}, blob gas ${blobGasUsed}`);
   }
+  if (slotNumber > SLOT_NUMBER_MAX) reject(`slot number ${slotNumber}`);
   if (extraData.length > EXTRA_DATA_LENGTH_MAX) reject(`${extraData.length} bytes of extra data`);
 }

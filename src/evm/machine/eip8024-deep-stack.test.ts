@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { compileAtOnce } from "../../../test/support/evm/machine/compile-at-once.ts";
 import { testBlock, testMessage } from "../../../test/support/evm/machine/environment.ts";
 import { createMemoryState } from "../../../test/support/evm/state/memory-state.ts";
 import type { Hardfork } from "../../base/params/hardforks.ts";
@@ -8,17 +9,19 @@ import { bytesToBigint } from "../../base/primitives/bytes.ts";
 import { hexToBytes } from "../../base/primitives/hex.ts";
 import { createWorldState } from "../state/world-state.ts";
 import { createEvm } from "./engine.ts";
-import type { ExecuteOptions } from "./evm.ts";
+import type { Evm, ExecuteOptions } from "./evm.ts";
 
 const contract = `0x${"cc".repeat(20)}` as Address;
+type Build = { readonly evm: Evm; readonly options?: ExecuteOptions };
 const evm = createEvm();
-/** The build that checks the stack before each opcode, and the one that checks it once a segment. */
-const BUILDS: readonly [string, ExecuteOptions][] = [
-  ["segments", {}],
-  ["single opcodes", { tracer: { onStep() {} } }],
+/** The build that checks the stack before each opcode, the one that checks it once a segment, and compiled contracts. */
+const BUILDS: readonly [string, Build][] = [
+  ["segments", { evm }],
+  ["single opcodes", { evm, options: { tracer: { onStep() {} } } }],
+  ["compiled contracts", { evm: createEvm({ tier: compileAtOnce() }) }],
 ];
 
-function run(code: string, options: ExecuteOptions, hardfork: Hardfork = "amsterdam") {
+function run(code: string, { evm, options = {} }: Build, hardfork: Hardfork = "amsterdam") {
   const state = createWorldState(createMemoryState());
   const codeHash = state.putCode(hexToBytes(`0x${code.replaceAll(" ", "")}`));
   state.setAccount(contract, { nonce: 1n, balance: 0n, codeHash });
@@ -35,14 +38,14 @@ const operandAfter = (count: number, code: string, depth: number) =>
 /** The byte that names a depth: the inverse of the decoding. */
 const depthByte = (depth: number) => ((depth + 111) % 256).toString(16).padStart(2, "0");
 
-for (const [name, options] of BUILDS) {
+for (const [name, build] of BUILDS) {
   test(`DUPN and SWAPN reach 235 words deep, by ${name} (EIP-8024)`, () => {
     for (const depth of [17, 100, 108, 109, 235]) {
-      const copied = run(operandAfter(240, `e6${depthByte(depth)}`, 1), options);
+      const copied = run(operandAfter(240, `e6${depthByte(depth)}`, 1), build);
       assert.equal(bytesToBigint(copied.returnData), BigInt(depth), `DUPN ${depth}`);
-      const onTop = run(operandAfter(240, `e7${depthByte(depth)}`, 1), options);
+      const onTop = run(operandAfter(240, `e7${depthByte(depth)}`, 1), build);
       assert.equal(bytesToBigint(onTop.returnData), BigInt(depth + 1), `SWAPN ${depth}`);
-      const below = run(operandAfter(240, `e7${depthByte(depth)}`, depth + 1), options);
+      const below = run(operandAfter(240, `e7${depthByte(depth)}`, depth + 1), build);
       assert.equal(bytesToBigint(below.returnData), 1n, `SWAPN ${depth}`);
     }
   });
@@ -52,7 +55,7 @@ for (const [name, options] of BUILDS) {
     for (let byte = 0; byte < 256; byte++) {
       const code = `e8${byte.toString(16).padStart(2, "0")}`;
       if (byte >= 82 && byte <= 127) {
-        assert.deepEqual(run(`${pushes(32)}${code}`, options).halt, {
+        assert.deepEqual(run(`${pushes(32)}${code}`, build).halt, {
           kind: "invalidOpcode",
           opcode: 0xe8,
           operand: byte,
@@ -61,7 +64,7 @@ for (const [name, options] of BUILDS) {
       }
       const moved: number[] = [];
       for (let depth = 1; depth <= 31; depth++) {
-        const value = Number(bytesToBigint(run(operandAfter(32, code, depth), options).returnData));
+        const value = Number(bytesToBigint(run(operandAfter(32, code, depth), build).returnData));
         if (value !== depth) moved.push(value);
       }
       assert.equal(moved.length, 2, code);
@@ -73,24 +76,24 @@ for (const [name, options] of BUILDS) {
   });
 
   test(`a stack with fewer words than the byte asks for underflows, by ${name}`, () => {
-    assert.deepEqual(run(`${pushes(16)} e6 80`, options).halt, { kind: "stackUnderflow", have: 16, need: 17 });
-    assert.deepEqual(run(`${pushes(17)} e7 80`, options).halt, { kind: "stackUnderflow", have: 17, need: 18 });
+    assert.deepEqual(run(`${pushes(16)} e6 80`, build).halt, { kind: "stackUnderflow", have: 16, need: 17 });
+    assert.deepEqual(run(`${pushes(17)} e7 80`, build).halt, { kind: "stackUnderflow", have: 17, need: 18 });
     // 0x8e names items 2 and 3.
-    assert.deepEqual(run(`${pushes(2)} e8 8e`, options).halt, { kind: "stackUnderflow", have: 2, need: 3 });
+    assert.deepEqual(run(`${pushes(2)} e8 8e`, build).halt, { kind: "stackUnderflow", have: 2, need: 3 });
   });
 
   test(`a byte that names no operand is an opcode of its own, to which code can jump, by ${name}`, () => {
     const jump = "6004 56 e6 5b 6001 5f 52 60 20 5f f3";
-    assert.equal(bytesToBigint(run(jump, options).returnData), 1n);
-    assert.deepEqual(run(`${pushes(20)} e6 5b`, options).halt, { kind: "invalidOpcode", opcode: 0xe6, operand: 0x5b });
+    assert.equal(bytesToBigint(run(jump, build).returnData), 1n);
+    assert.deepEqual(run(`${pushes(20)} e6 5b`, build).halt, { kind: "invalidOpcode", opcode: 0xe6, operand: 0x5b });
   });
 
   test(`the byte behind the end of the code is 0, by ${name}`, () => {
-    assert.equal(run(`${pushes(200)} e6`, options).outcome, "success");
-    assert.deepEqual(run(`${pushes(100)} e6`, options).halt, { kind: "stackUnderflow", have: 100, need: 145 });
+    assert.equal(run(`${pushes(200)} e6`, build).outcome, "success");
+    assert.deepEqual(run(`${pushes(100)} e6`, build).halt, { kind: "stackUnderflow", have: 100, need: 145 });
   });
 }
 
 test("DUPN is no opcode before Amsterdam", () => {
-  assert.deepEqual(run("e6", {}, "osaka").halt, { kind: "invalidOpcode", opcode: 0xe6 });
+  assert.deepEqual(run("e6", { evm }, "osaka").halt, { kind: "invalidOpcode", opcode: 0xe6 });
 });

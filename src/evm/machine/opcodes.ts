@@ -174,7 +174,8 @@ export const DUPN = 0xe6;
 
 const EXCHANGE = 0xe8;
 
-function isDeep(code: number): boolean {
+/** True for DUPN, SWAPN and EXCHANGE (EIP-8024). */
+export function isDeep(code: number): boolean {
   return code >= DUPN && code <= EXCHANGE;
 }
 

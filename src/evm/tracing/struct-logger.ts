@@ -165,7 +165,7 @@ export function createJsonLogger(
 }
 
 /** Operands that an opcode has taken from the stack before it fails, and the range of memory that it has provided by then. */
-const TAKEN: Readonly<Record<number, number>> = { 62: 3, 86: 1, 87: 2, 253: 2 };
+const TAKEN: Readonly<Record<number, number>> = { 62: 3, 86: 1, 87: 2, 240: 3, 245: 4, 253: 2 };
 const RANGES: ReadonlyMap<number, readonly [offset: number, size: number]> = new Map([
   [0x3e, [0, 2]],
   [0xfd, [0, 1]],

@@ -220,7 +220,7 @@ class BackupReader {
     return content;
   }
 
-  /** What `open` returns. @throws BackupDamagedError for a file that is missing, or is none */
+  /** What `open` returns. @throws BackupDamagedError for a missing path, or one that is no regular file */
   #usable<T>(file: StoredFile, open: () => T): T {
     try {
       return open();

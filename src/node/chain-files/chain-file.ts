@@ -1,8 +1,9 @@
 import { NodeError } from "../../base/errors.ts";
-import type { Address } from "../../base/primitives/address.ts";
+import { ADDRESS_LENGTH, type Address } from "../../base/primitives/address.ts";
 import { concatBytes, EMPTY_BYTES } from "../../base/primitives/bytes.ts";
 import { decodeRlp, encodeRlp } from "../../base/primitives/rlp.ts";
 import type { Block } from "../../base/types/block.ts";
+import { type BlockAccessList, decodeBlockAccessList } from "../../base/types/block-access-list.ts";
 import { decodeBlock, encodeBlock, readBlockHeader } from "../../base/types/block-codec.ts";
 import type { Header } from "../../base/types/header.ts";
 import type { Chain } from "../../chain/chain.ts";
@@ -15,6 +16,7 @@ import { openChainFile } from "./chain-file-io.ts";
 /**
  * A chain file: concatenated RLP of blocks in ascending order, the format of `geth export` and `geth import`. A block that carries a vote
  * about validators or rules, or removes a validator for an offence, has its consensus data before it, as an RLP string: its state cannot be computed without.
+ * The block access list of a block (EIP-7928) may be before it as well; a block that does not agree with its list is rejected with the first difference.
  * Gzip is detected by the first two bytes when read, and chosen by the ending `.gz` when written.
  */
 
@@ -31,6 +33,8 @@ export type FileBlock = {
   readonly block: Block;
   /** Empty where the file has none. */
   readonly consensusData: Uint8Array;
+  /** The list that comes with it, where one does. */
+  readonly accessList?: BlockAccessList | undefined;
 };
 
 /** A block of which only the header is decoded. */
@@ -48,6 +52,8 @@ export type WaitingBlock = EncodedBlock & {
   readonly ordinal: number;
   /** Empty where the file has none. */
   readonly consensusData: Uint8Array;
+  /** RLP of the list before it, where there is one. */
+  readonly encodedAccessList: Uint8Array | undefined;
   /** Bytes of the file read so far, as stored, for showing progress. */
   readonly bytesRead: number;
 };
@@ -73,6 +79,7 @@ export async function* readChainFile(path: string): AsyncGenerator<WaitingBlock>
 async function* blocksIn(source: AsyncIterable<Uint8Array>, bytesRead: () => number): AsyncGenerator<WaitingBlock> {
   let pending: Uint8Array = EMPTY_BYTES;
   let consensusData: Uint8Array = EMPTY_BYTES;
+  let encodedAccessList: Uint8Array | undefined;
   let ordinal = 0;
   for await (const chunk of source) {
     pending = pending.length === 0 ? chunk : concatBytes(pending, chunk);
@@ -80,10 +87,12 @@ async function* blocksIn(source: AsyncIterable<Uint8Array>, bytesRead: () => num
     for (let end = itemEnd(pending, offset); end <= pending.length; ) {
       const item = pending.subarray(offset, end);
       if (isString(item)) consensusData = contentOf(item);
+      else if (isAccessList(item)) encodedAccessList = Uint8Array.from(item);
       else {
         const { hash, header } = readInFile(item, ordinal, readBlockHeader);
-        yield { hash, header, bytes: item, ordinal, consensusData, bytesRead: bytesRead() };
+        yield { hash, header, bytes: item, ordinal, consensusData, encodedAccessList, bytesRead: bytesRead() };
         consensusData = EMPTY_BYTES;
+        encodedAccessList = undefined;
         ordinal++;
       }
       offset = end;
@@ -97,15 +106,10 @@ async function* blocksIn(source: AsyncIterable<Uint8Array>, bytesRead: () => num
   }
 }
 
-/** What a chain file holds of a block. @param consensusData empty: none */
-function encodeFileBlock(block: Block, consensusData: Uint8Array): Uint8Array {
-  const encoded = encodeBlock(block);
-  return consensusData.length === 0 ? encoded : concatBytes(encodeRlp(consensusData), encoded);
-}
-
 /** @throws InvalidChainFileError */
-export function decodeWaitingBlock({ bytes, ordinal, consensusData }: WaitingBlock): FileBlock {
-  return { block: readInFile(bytes, ordinal, decodeBlock), consensusData };
+export function decodeWaitingBlock({ bytes, ordinal, consensusData, encodedAccessList }: WaitingBlock): FileBlock {
+  const accessList = encodedAccessList && readInFile(encodedAccessList, ordinal, decodeBlockAccessList);
+  return { block: readInFile(bytes, ordinal, decodeBlock), consensusData, accessList };
 }
 
 /** What `read` makes of block `ordinal` of the file. */
@@ -120,6 +124,18 @@ function readInFile<T>(bytes: Uint8Array, ordinal: number, read: (bytes: Uint8Ar
 
 function isString(item: Uint8Array): boolean {
   return item[0]! < 0xc0;
+}
+
+/** The first item of a block is a header, which begins with a hash; that of an access list is an account, which begins with an address. */
+function isAccessList(item: Uint8Array): boolean {
+  const first = contentAt(item, 0);
+  return first === item.length || item[contentAt(item, first)] === 0x80 + ADDRESS_LENGTH;
+}
+
+/** Where the content of the list at `offset` begins. */
+function contentAt(bytes: Uint8Array, offset: number): number {
+  const prefix = bytes[offset] ?? 0;
+  return offset + 1 + (prefix > 0xf7 ? prefix - 0xf7 : 0);
 }
 
 function contentOf(item: Uint8Array): Uint8Array {
@@ -152,11 +168,12 @@ function itemEnd(bytes: Uint8Array, offset: number): number {
  */
 export function importFileBlock(
   chain: Chain,
-  { block, consensusData, senders }: FileBlock & { readonly senders?: readonly Address[] },
+  { block, consensusData, accessList, senders }: FileBlock & { readonly senders?: readonly Address[] },
   execution: ExecutionModules,
 ): void {
   importBlock(chain, block, execution, {
     data: consensusData,
+    accessList,
     ...(senders && { senders }),
     ...systemUpdateOf(chain, consensusData, block.header),
   });
@@ -180,11 +197,19 @@ export function systemUpdateOf(
   return systemUpdate ? { systemUpdate } : {};
 }
 
-/** Block `number` as a chain file holds it. */
-export function exportFileBlock(chain: Pick<Chain, "block" | "consensusDataOf">, number: number): Uint8Array {
+/** What export needs of a chain. */
+export type ExportedChain = Pick<Chain, "block" | "consensusDataOf" | "accessList">;
+
+/** Block `number` as a chain file holds it; with its access list, which other clients do not read, where that is asked for. */
+export function exportFileBlock(chain: ExportedChain, number: number, hasAccessList = false): Uint8Array {
   const data = chain.consensusDataOf(number);
   const isNeeded = decodeConsensusData(data)?.cast !== undefined;
-  return encodeFileBlock(chain.block(number)!.block, isNeeded ? data : EMPTY_BYTES);
+  const list = hasAccessList ? chain.accessList(number) : undefined;
+  return concatBytes(
+    isNeeded ? encodeRlp(data) : EMPTY_BYTES,
+    list ?? EMPTY_BYTES,
+    encodeBlock(chain.block(number)!.block),
+  );
 }
 
 function consensusDataIn(consensusData: Uint8Array, number: number) {

@@ -8,7 +8,13 @@ import type { Logger } from "../../base/telemetry/logger.ts";
 import type { Timers } from "../../base/telemetry/timers.ts";
 import type { Chain } from "../../chain/chain.ts";
 import { makeFolder, syncDirectory } from "../../store/storage/make-folder.ts";
-import { decodeWaitingBlock, exportFileBlock, type FileBlock, readChainFile } from "./chain-file.ts";
+import {
+  decodeWaitingBlock,
+  type ExportedChain,
+  exportFileBlock,
+  type FileBlock,
+  readChainFile,
+} from "./chain-file.ts";
 import { writeChainFile } from "./chain-file-io.ts";
 import { createSenderRecovery, recoverAhead } from "./recover-ahead.ts";
 
@@ -89,14 +95,18 @@ export async function importChainFile(
  */
 export async function exportChainFile(
   path: string,
-  chain: Pick<Chain, "block" | "consensusDataOf">,
+  chain: ExportedChain,
   { first, last }: { readonly first: number; readonly last: number },
-  { mayContinue, onBlock }: { readonly mayContinue: () => boolean; readonly onBlock?: () => void },
+  {
+    mayContinue,
+    onBlock,
+    hasAccessLists = false,
+  }: { readonly mayContinue: () => boolean; readonly onBlock?: () => void; readonly hasAccessLists?: boolean },
 ): Promise<number> {
   let exported = 0;
   async function* blocks() {
     for (let number = first; number <= last && mayContinue(); number++) {
-      yield exportFileBlock(chain, number);
+      yield exportFileBlock(chain, number, hasAccessLists);
       exported++;
       onBlock?.();
       await setImmediate();
@@ -109,7 +119,7 @@ export async function exportChainFile(
 /** As `setAsideBlocks`, which may be ended: it then returns undefined, and there is no file. */
 export async function setAsideSomeBlocks(
   directory: string,
-  chain: Pick<Chain, "block" | "consensusDataOf" | "blockHash">,
+  chain: ExportedChain & Pick<Chain, "blockHash">,
   { first, last }: { readonly first: number; readonly last: number },
   steps: { readonly mayContinue: () => boolean; readonly onBlock?: () => void },
 ): Promise<string | undefined> {
@@ -134,7 +144,7 @@ export async function setAsideSomeBlocks(
  */
 export async function setAsideBlocks(
   directory: string,
-  chain: Pick<Chain, "block" | "consensusDataOf" | "blockHash">,
+  chain: ExportedChain & Pick<Chain, "blockHash">,
   range: { readonly first: number; readonly last: number },
 ): Promise<string> {
   return (await setAsideSomeBlocks(directory, chain, range, { mayContinue: () => true }))!;

@@ -125,7 +125,7 @@ export class UnknownWalletError extends NodeError {
   }
 }
 
-/** A wallet URL that is none, or a request its kind of wallet cannot fulfil. Texts are geth's. */
+/** An invalid wallet URL, or a request that this kind of wallet cannot fulfil. Texts are geth's. */
 export class WalletRequestError extends NodeError {
   readonly code = "WALLET_REQUEST";
 }

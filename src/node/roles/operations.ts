@@ -83,7 +83,7 @@ export const nodeOperations: NodeOperations = {
     }
   },
 
-  async exportChain(config, log, { file, first, last, onProgress, signal }) {
+  async exportChain(config, log, { file, first, last, hasAccessLists = false, onProgress, signal }) {
     const { chain, store } = openChain(config, { log, timers: fatalTimers });
     try {
       const head = chain.head().block.header.number;
@@ -99,6 +99,7 @@ export const nodeOperations: NodeOperations = {
         chain,
         { first: head === 0 && first === undefined ? 1 : from, last: to },
         {
+          hasAccessLists,
           mayContinue: () => !signal.aborted,
           onBlock: () => onProgress({ done: ++done, total: to - from + 1, unit: "blocks" }),
         },

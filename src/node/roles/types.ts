@@ -99,6 +99,8 @@ export type NodeOperations = {
       readonly file: string;
       readonly first: number | undefined;
       readonly last: number | undefined;
+      /** Each block has its access list before it; false if not given. */
+      readonly hasAccessLists?: boolean;
     },
   ): Promise<{ readonly exported: number }>;
   /** Writes the state after a block, the head's unless named, as `geth dump` does. */

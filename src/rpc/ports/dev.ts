@@ -14,7 +14,7 @@ export type Forking = {
   readonly blockNumber?: number | undefined;
 };
 
-/** Bends a dev chain. Plain data only. Every method throws DevControlError on a chain that is none. */
+/** Bends a dev chain. Plain data only. Every method throws DevControlError on any other chain. */
 export interface DevPort {
   settings(): MaybePromise<DevSettings>;
   configure(changes: DevSettings): MaybePromise<void>;

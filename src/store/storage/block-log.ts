@@ -39,6 +39,8 @@ export type BlockLogOptions = {
   readonly directory: LogDirectory;
   /** The log is known to have reached this position: a shorter one has lost records. */
   readonly durableEnd?: number;
+  /** Records from here on have not been acknowledged: where one of them is damaged, those after it go too. */
+  readonly acknowledgedEnd?: number | undefined;
   readonly segmentBytesMax?: number;
   /** LOG_FORMAT if not given; another one is for reading alone. */
   readonly format?: number;
@@ -83,6 +85,7 @@ export class BlockLog extends LogReader {
   constructor({
     directory,
     durableEnd = 0,
+    acknowledgedEnd = Number.POSITIVE_INFINITY,
     segmentBytesMax = SEGMENT_BYTES_MAX,
     format = LOG_FORMAT,
     failPoint = () => {},
@@ -94,7 +97,7 @@ export class BlockLog extends LogReader {
     this.#format = format;
     try {
       this.#openSegments();
-      this.cutBytes = this.#cutTail(durableEnd);
+      this.cutBytes = this.#cutTail(durableEnd, acknowledgedEnd);
     } catch (error) {
       this.close();
       throw error;
@@ -252,7 +255,7 @@ export class BlockLog extends LogReader {
     }
   }
 
-  #cutTail(durableEnd: number): number {
+  #cutTail(durableEnd: number, acknowledgedEnd: number): number {
     const segment = this.segments.at(-1);
     let cut = 0;
     if (segment !== undefined) {
@@ -260,13 +263,15 @@ export class BlockLog extends LogReader {
       for (const { offset, payload } of scanRecords(file, salt, SEGMENT_HEADER_LENGTH, size)) {
         if (payload !== undefined) continue;
         const position = base + offset;
-        if (position < durableEnd || findRecord(file, salt, offset + 1, size) !== undefined) {
+        const isFollowed = position < acknowledgedEnd && findRecord(file, salt, offset + 1, size) !== undefined;
+        if (position < durableEnd || isFollowed) {
           throw new LogCorruptionError({ position, reason: "damaged record" });
         }
         file.truncate(offset);
         file.sync();
         segment.size = offset;
         cut = size - offset;
+        break;
       }
     }
     if (this.end < durableEnd) {

@@ -13,6 +13,7 @@ export const FORWARDED_METHODS = [
   "eth_compileStandardJson",
   "eth_findContracts",
   "eth_getBalance",
+  "eth_getBlockAccessList",
   "eth_getBlockByHash",
   "eth_getBlockByNumber",
   "eth_getBlockReceipts",

@@ -51,6 +51,16 @@ export async function recordedCorpusOf(
       ...everyNth(23, forkCases(facts)),
     ];
   }
+  // The rules of a fork show in transactions, calls and their traces.
+  if (name === "amsterdam") {
+    return [
+      ...everyNth(9, minedCases(facts)),
+      ...everyNth(4, inspectionCases(facts)),
+      ...everyNth(29, programCases(facts, "latest", undefined)),
+      ...everyNth(29, creationCases(facts, "latest")),
+      ...transferCases(facts),
+    ];
+  }
   // A loop takes longer than any limit of time on a slow machine.
   const isQuick = ({ name }: DifferentialCase) => !name.startsWith("creation 0x5b600056");
   const isTrace = ({ method }: DifferentialCase) => method === "debug_traceCall";

@@ -8,7 +8,7 @@ export const CHAIN_MUTANTS: readonly Mutant[] = [
     patches: [
       {
         file: "src/evm/execution/block/block-execution.ts",
-        from: `      cumulativeGasUsed: this.#gasUsed(),`,
+        from: `      cumulativeGasUsed: this.#environment.gasPool.paidGas,`,
         to: `      cumulativeGasUsed: result.gasUsed,`,
       },
     ],

@@ -90,8 +90,13 @@ export const SPECULATION_MUTANTS: readonly Mutant[] = [
       },
       {
         file: "src/evm/execution/parallel/recorded-execution.ts",
-        from: `if (this.#value() !== gas || this.#value() !== gasPrice || this.#value() !== value) return false;`,
-        to: `if (this.#value() + this.#value() + this.#value() < gas * gasPrice * value * 0n) return false;`,
+        from: `if (this.#value() !== gas || this.#value() !== reservoir) return false;`,
+        to: `if (this.#value() + this.#value() < gas * reservoir * 0n) return false;`,
+      },
+      {
+        file: "src/evm/execution/parallel/recorded-execution.ts",
+        from: `if (this.#value() !== gasPrice || this.#value() !== value) return false;`,
+        to: `if (this.#value() + this.#value() < gasPrice * value * 0n) return false;`,
       },
       {
         file: "src/evm/execution/parallel/recorded-execution.ts",

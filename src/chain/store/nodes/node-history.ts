@@ -317,7 +317,7 @@ export class FirstVersionRow {
   }
 }
 
-/** `rlp`, a branch, with those children replaced that have a bit in `changed`; undefined when it is none. */
+/** `rlp`, a branch, with those children replaced that have a bit in `changed`; undefined for any other node. */
 function withChildren(
   rlp: Uint8Array,
   changed: number,

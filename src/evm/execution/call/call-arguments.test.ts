@@ -57,5 +57,6 @@ test("transactionFieldsOf picks the type that the fields need", () => {
   assert.equal(typeOf({ accessList: [], maxFeePerGas: 1n }), 2);
   assert.equal(typeOf({ blobVersionedHashes: [] }), 3);
   assert.equal(typeOf({ blobVersionedHashes: [], authorizationList: [] }), 4);
-  assert.equal(typeOf({ gasPrice: 1n, accessList: [] }, 2), 0);
+  assert.equal(typeOf({ gasPrice: 1n }, 2), 0);
+  assert.equal(typeOf({ gasPrice: 1n, accessList: [] }, 2), 1);
 });

@@ -161,6 +161,8 @@ export class ChainRole implements ChainParts {
       mempool: pool.mempool,
       blobs: pool.blobWorkers,
       rewind: (number) => production.rewind(number),
+      range: { begin: () => store.beginRange(), isOpen: () => store.isInRange, end: () => store.endRange() },
+      commitTogether: (work) => production.commitTogether(work),
       configured: { gasLimit: gasLimit ?? undefined, autoImpersonate, baseFeePerGas: baseFeeWei ?? undefined },
       base: store.base() ?? 0,
       engine: {

@@ -1,12 +1,14 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Genesis, parseGenesis } from "../../../base/params/genesis.ts";
+import { hardforkAt } from "../../../base/params/hardforks.ts";
 import { parseAddress } from "../../../base/primitives/address.ts";
 import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
 import { hexToBytes } from "../../../base/primitives/hex.ts";
 import type { Logger } from "../../../base/telemetry/logger.ts";
 import type { Timers } from "../../../base/telemetry/timers.ts";
 import { EMPTY_TRIE_ROOT } from "../../../base/types/constants.ts";
+import type { Header } from "../../../base/types/header.ts";
 import type { BlockRecord } from "../../../chain/block-store.ts";
 import type { RemoteChain } from "../../../chain/reader.ts";
 import { DevControlError } from "../../../dev/dev-settings.ts";
@@ -30,11 +32,12 @@ import { createStateTrie, type StateTrie } from "../../../evm/state/state-trie.t
 import type { Forking } from "../../../rpc/ports/dev.ts";
 import type { Config } from "../../config/config.ts";
 import { DEFAULTS } from "../../config/defaults.ts";
+import { DEFAULT_DEV_HARDFORK, type DevHardfork } from "../../config/dev-rules.ts";
 import { InvalidConfigError } from "../../config/errors.ts";
 import { openDevWallet } from "../../config/genesis/dev-wallet.ts";
 import { renderGenesis } from "../../config/genesis/genesis.ts";
 import { devGenesisPath, forkCacheDirectory, forkPointPath, isInMemory } from "../../config/home.ts";
-import { SYSTEM_CONTRACTS } from "../../config/predeploys.ts";
+import { systemContractsOf } from "../../config/predeploys.ts";
 import { DEV_BALANCE, devAccounts } from "../../keystore/dev-accounts.ts";
 import { blockBeforeTransaction } from "./fork-transaction.ts";
 import { remoteAccessOf } from "./remote-access.ts";
@@ -101,7 +104,10 @@ export async function openFork(config: Config, modules: ForkModules, choice?: Fo
   const call = cachedCalls(fetchRemoteCalls(nodes, timers), cache);
   const thread = new RemoteThread({ urls: nodes.urls, block: point, isVerified, access }, log);
   // The remote node has just answered; without it a restart works with what is known.
-  const reads = isNew ? firstReads(header, Math.floor(Date.now() / 1000)) : [];
+  const genesis = genesisOf(config, point, chosen.ownChainId ?? chainId);
+  const now = Math.floor(Date.now() / 1000);
+  const first = { number: header.number + 1, timestamp: now, difficulty: 0n };
+  const reads = isNew ? firstReads(header, now, hardforkAt(genesis.config, first)) : [];
   await call(reads).catch(() => {});
   const remote = new RemoteState(
     {
@@ -121,7 +127,7 @@ export async function openFork(config: Config, modules: ForkModules, choice?: Fo
   const changes = changesOfAlloc(alloc);
   const { root } = createStateTrie({ node: () => undefined }).update(EMPTY_TRIE_ROOT, changes);
   return {
-    genesis: genesisOf(config, point, chosen.ownChainId ?? chainId),
+    genesis,
     base: {
       block: {
         hash,
@@ -284,19 +290,27 @@ function accountsOf(config: Config): ForkAccounts {
   const accounts = devAccounts(count ?? DEFAULTS.devAccounts, openDevWallet(config));
   return {
     funded: new Map(accounts.map(({ address }) => [address, balance ?? DEV_BALANCE])),
-    contracts: new Map(SYSTEM_CONTRACTS.map(({ address, code }) => [parseAddress(address), hexToBytes(code)])),
+    contractsAfter(header) {
+      const contracts = systemContractsOf(hardforkAfter(config, header));
+      return new Map(contracts.map(({ address, code }) => [parseAddress(address), hexToBytes(code)]));
+    },
   };
 }
 
-/** The rules that the settings ask for, from the fork on. */
-function genesisOf({ devChain }: Config, { header, alloc }: ForkPoint, chainId: bigint): Genesis {
-  const { hardfork, codeSizeLimit, hasTxGasLimit } = devChain;
+/** The rules of the blocks after `header`: those that were asked for, else the default, or those of the remote chain where it is further. */
+function hardforkAfter({ devChain }: Config, { slotNumber }: Header): DevHardfork {
+  return devChain.hardfork ?? (slotNumber === undefined ? DEFAULT_DEV_HARDFORK : "amsterdam");
+}
+
+/** The genesis of the blocks after the fork. */
+function genesisOf(config: Config, { header, alloc }: ForkPoint, chainId: bigint): Genesis {
+  const { codeSizeLimit, hasTxGasLimit } = config.devChain;
   const { timestamp } = header;
   const text = renderGenesis({
     chainId,
     timestamp,
     alloc: new Map(),
-    ...(hardfork !== null && { hardfork }),
+    hardfork: hardforkAfter(config, header),
     ...(codeSizeLimit !== null && { codeSizeMax: codeSizeLimit }),
     noTxGasLimit: !hasTxGasLimit,
   });

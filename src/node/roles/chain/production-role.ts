@@ -50,7 +50,7 @@ import type { OpenHeader } from "../../../evm/execution/block-context.ts";
 import type { CallModules } from "../../../evm/execution/call/call.ts";
 import type { Speculation } from "../../../evm/execution/parallel/speculation.ts";
 import type { NextBlock } from "../../../rpc/ports/chain-view.ts";
-import { LogWriteError } from "../../../store/storage/block-log.ts";
+import { LogPoisonedError, LogWriteError } from "../../../store/storage/block-log.ts";
 import type { ProductionParts } from "../../adapters/parts.ts";
 import type { Config } from "../../config/config.ts";
 import { cliqueProposalsPath, clockStopPath, parameterProposalsPath, snapshotsPath } from "../../config/home.ts";
@@ -250,6 +250,16 @@ export class ProductionRole implements ProductionParts {
   produceBlock(): Hash {
     this.#assertChangeable();
     return this.solo!.produceBlock();
+  }
+
+  /** As the chain's. The node ends where the blocks cannot be synced: it has them in memory, and nobody is to see them. */
+  commitTogether(work: () => void): void {
+    try {
+      this.#modules.opened.chain.commitTogether(work);
+    } catch (error) {
+      if (error instanceof LogPoisonedError) this.#hooks.onFatal(error);
+      throw error;
+    }
   }
 
   async withoutEngine<T>(name: string, change: () => Promise<T>): Promise<T> {

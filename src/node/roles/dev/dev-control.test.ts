@@ -5,7 +5,8 @@ import { parseGwei } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { DEV_KEYS } from "../../../../test/support/accounts.ts";
 import { overHttp } from "../../../../test/support/clients.ts";
-import { startTestNode } from "../../../../test/support/test-node.ts";
+import { ONE_PROCESS, startTestNode, type TestNode } from "../../../../test/support/test-node.ts";
+import { toQuantity } from "../../../base/primitives/quantity.ts";
 import { createNode, type EvmintNode } from "../../../index.ts";
 
 const POOR = "0x00000000000000000000000000000000000beef1";
@@ -287,4 +288,40 @@ test("a number below 0 is rejected by its value, with no words of another langua
   const [code, message] = await failure(node, "evm_increaseTime", -10);
   assert.equal(code, -32602);
   assert.equal(message, "invalid argument 0: a whole number from 0 is wanted, not -10");
+});
+
+test("anvil_mine of many empty blocks makes those that as many calls for one make, and each can be read with its state", async () => {
+  const now = 2_000_000_000_000;
+  const startAt = () =>
+    startTestNode({
+      dev: true,
+      settings: { ...ONE_PROCESS, "json-rpc.api": "all", timestamp: "1999999000" },
+      hooks: { wallClock: () => now, monotonicClock: () => 0 },
+    });
+  const [together, alone] = [await startAt(), await startAt()];
+  try {
+    const blocks = 60;
+    const call = async ({ url }: TestNode, method: string, ...params: readonly unknown[]) => {
+      const { result, error } = await overHttp(url, method, params);
+      assert.equal(error, undefined);
+      return result;
+    };
+    await call(together, "anvil_mine", blocks);
+    for (let i = 0; i < blocks; i++) await call(alone, "anvil_mine");
+    const block = (node: TestNode, number: number) => call(node, "eth_getBlockByNumber", toQuantity(number), true);
+    for (let number = 0; number <= blocks; number++) {
+      assert.deepEqual(await block(together, number), await block(alone, number));
+    }
+    const history = "0x0000f90827f1c53a10cb7a02335b175320002935";
+    for (let number = 1; number <= blocks; number++) {
+      const [slot, at] = [`0x${(number - 1).toString(16).padStart(64, "0")}`, toQuantity(number)];
+      const parent = (await block(alone, number)) as { readonly parentHash: string };
+      const proof = await call(together, "eth_getProof", history, [slot], at);
+      assert.deepEqual(proof, await call(alone, "eth_getProof", history, [slot], at));
+      assert.equal(await call(together, "eth_getStorageAt", history, slot, at), parent.parentHash);
+    }
+  } finally {
+    await together.stop();
+    await alone.stop();
+  }
 });

@@ -29,7 +29,9 @@ export function createLoadState(
     const dev = assertDevChain(role());
     const raised = withoutLowerNonces(edits, role());
     const head = blocks.at(-1)?.block;
-    if (head === undefined || opened.fork !== undefined) return dev.edit(raised);
+    if (head === undefined || opened.fork !== undefined) {
+      return dev.restore(chain.head().block.header.number, raised);
+    }
     const { number } = head.header;
     const isOfChain = number >= chain.oldest().proof && chain.blockHash(number) === head.hash;
     if (isOfChain) return dev.restore(number, raised);

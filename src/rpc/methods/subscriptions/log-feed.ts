@@ -3,6 +3,7 @@ import type { ExecutedBlock } from "../../../base/types/block.ts";
 import type { Log } from "../../../base/types/receipt.ts";
 import type { LogFilter } from "../../../chain/logs/log-filter.ts";
 import { TooManyError } from "../../transport/errors.ts";
+import { EqualShares } from "../../transport/server/equal-shares.ts";
 import { logText } from "../json/receipt-json.ts";
 import type { BlockRange } from "../params/log-criteria.ts";
 import { Audience } from "./audience.ts";
@@ -15,6 +16,10 @@ type Entry = {
   readonly range: BlockRange;
   readonly terms: number;
   readonly audience: Audience;
+  /** Subscribers by their address. */
+  readonly holders: Map<string | undefined, number>;
+  /** The holder whose share the terms are of. */
+  payer: string | undefined;
 };
 
 /** A log in its block; its JSON text is made when the first filter matches it. */
@@ -28,25 +33,43 @@ export class LogFeed {
   readonly #notifier: Notifier;
   readonly #termsMax: number;
   readonly #entries = new Map<string, Entry>();
-  #terms = 0;
+  readonly #terms: EqualShares;
 
-  /** @param options.termsMax addresses and topics of all filters together */
+  /** @param options.termsMax addresses and topics of all filters together, from where on each address has an equal share */
   constructor(options: { readonly termsMax: number }, notifier: Notifier) {
     this.#notifier = notifier;
     this.#termsMax = options.termsMax;
+    this.#terms = new EqualShares(options.termsMax);
   }
 
   /** @throws TooManyError */
   add(subscriber: Subscriber, filter: LogFilter, range: BlockRange): () => void {
     const key = keyOf(filter, range);
-    const entry = this.#entries.get(key) ?? this.#open(key, filter, range);
+    const { address } = subscriber;
+    const entry = this.#entries.get(key) ?? this.#open(key, filter, range, address);
     const remove = entry.audience.add(subscriber);
+    entry.holders.set(address, (entry.holders.get(address) ?? 0) + 1);
     return () => {
       remove();
-      if (entry.audience.size > 0 || this.#entries.get(key) !== entry) return;
-      this.#entries.delete(key);
-      this.#terms -= entry.terms;
+      this.#release(key, entry, address);
     };
+  }
+
+  #release(key: string, entry: Entry, address: string | undefined): void {
+    const { holders, terms } = entry;
+    const left = holders.get(address)! - 1;
+    if (left > 0) {
+      holders.set(address, left);
+      return;
+    }
+    holders.delete(address);
+    if (holders.size === 0) this.#entries.delete(key);
+    if (entry.payer !== address && holders.size > 0) return;
+    this.#terms.add(entry.payer, -terms);
+    if (holders.size === 0) return;
+    // The filter stays, and so does what it costs.
+    [entry.payer] = holders.keys();
+    this.#terms.add(entry.payer, terms);
   }
 
   /** One notification for each log of the block and each subscriber whose filter it matches. */
@@ -61,13 +84,13 @@ export class LogFeed {
     this.#notifier.run(this.#match(entries, executed, isRemoved));
   }
 
-  #open(key: string, filter: LogFilter, range: BlockRange): Entry {
+  #open(key: string, filter: LogFilter, range: BlockRange, payer: string | undefined): Entry {
     const terms = filter.topics.reduce((sum, topics) => sum + (topics?.size ?? 0), filter.addresses?.size ?? 0);
-    if (this.#terms + terms > this.#termsMax) {
+    if (terms > 0 && !this.#terms.mayTake(payer, terms)) {
       throw new TooManyError(`too many addresses and topics in the filters of all subscriptions: ${this.#termsMax}`);
     }
-    this.#terms += terms;
-    const entry = { filter, range, terms, audience: new Audience() };
+    this.#terms.add(payer, terms);
+    const entry = { filter, range, terms, audience: new Audience(), holders: new Map(), payer };
     this.#entries.set(key, entry);
     return entry;
   }

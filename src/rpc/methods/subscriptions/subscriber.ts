@@ -9,15 +9,18 @@ const HELD_MAX = 1000;
 export class Subscriber {
   readonly id: string;
   readonly connection: Connection;
+  /** Of who subscribed. */
+  readonly address: string | undefined;
   readonly #head: string;
   /** Results that came before the client could know the id; undefined once it can. */
   #held: string[] | undefined = [];
   #isActive = true;
   #onRelease: (() => void) | undefined;
 
-  constructor(namespace: string, id: string, connection: Connection) {
+  constructor(namespace: string, id: string, connection: Connection, address?: string) {
     this.id = id;
     this.connection = connection;
+    this.address = address;
     this.#head = `{"jsonrpc":"2.0","method":"${namespace}_subscription","params":{"subscription":"${id}","result":`;
   }
 

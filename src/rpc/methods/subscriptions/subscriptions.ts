@@ -7,8 +7,6 @@ import { Subscriber } from "./subscriber.ts";
 type Entry = {
   readonly subscriber: Subscriber;
   readonly stop: () => void;
-  /** Of who subscribed. */
-  readonly address: string | undefined;
 };
 
 export type SubscriptionsOptions = {
@@ -53,8 +51,8 @@ export class Subscriptions {
       throw new TooManyError(`too many subscriptions of all connections: ${max}`);
     }
     this.onOpen();
-    const subscriber = new Subscriber(namespace, randomId(), connection);
-    const entry = { subscriber, stop: start(subscriber), address };
+    const subscriber = new Subscriber(namespace, randomId(), connection, address);
+    const entry = { subscriber, stop: start(subscriber) };
     // The caller was gone before its call was run.
     if (this.#byConnection.get(connection) !== entries) end(entry);
     else {
@@ -71,7 +69,7 @@ export class Subscriptions {
     const entry = entries?.get(id);
     if (entry === undefined) throw new SubscriptionNotFoundError();
     entries!.delete(id);
-    this.#shares.add(entry.address, -1);
+    this.#shares.add(entry.subscriber.address, -1);
     end(entry);
   }
 
@@ -83,7 +81,7 @@ export class Subscriptions {
     connection.onClose(() => {
       this.#byConnection.delete(connection);
       for (const entry of entries.values()) {
-        this.#shares.add(entry.address, -1);
+        this.#shares.add(entry.subscriber.address, -1);
         end(entry);
       }
       entries.clear();

@@ -15,7 +15,7 @@ export type CallListener = (
 
 /** What the server reports for counting and logging. Called on the hot path: implementations must be quick and never throw. */
 export interface RpcObserver {
-  /** A call or notification ended. `method` is "unknown" for names that are none of ours, `errorCode` 0 for a result. */
+  /** A call or notification ended. `method` is "unknown" for unknown names, `errorCode` 0 for a result. */
   callEnded(method: string, errorCode: number, milliseconds: number): void;
   /** Absent where nobody looks at single calls. */
   readonly onCall?: CallListener | undefined;

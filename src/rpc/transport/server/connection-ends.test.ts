@@ -2,14 +2,29 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { connect as connectTls } from "node:tls";
+import { ManualTimers } from "../../../../test/support/base/telemetry/manual-timers.ts";
 import { makeCertificate, NO_OPENSSL } from "../../../../test/support/certificates.ts";
+import {
+  BEFORE_TLS,
+  call,
+  clientHello,
+  closes,
+  frame,
+  opened,
+  openWebSocket,
+  post,
+  SHORT_LIMITS,
+  STAGES,
+  type Stage,
+} from "../../../../test/support/rpc/silent-connections.ts";
 import { TEST_REGISTRY } from "../../../../test/support/rpc/test-methods.ts";
 import { fatalTimers } from "../../../base/telemetry/fatal-timers.ts";
+import type { Timers } from "../../../base/telemetry/timers.ts";
 import { SILENT_OBSERVER } from "../dispatch/observer.ts";
 import type { RpcLimits } from "../limits.ts";
 import { type RpcServer, startRpcServer } from "./server.ts";
@@ -20,76 +35,6 @@ after(async () => {
   await Promise.all(open.map((server) => server.close(0)));
   rmSync(folder, { recursive: true });
 });
-
-/** Those of a server whose timers are the machine's: node:http has its own. */
-const LIMITS = {
-  httpHeadersTimeoutMs: 500,
-  messageTimeoutMs: 500,
-  httpIdleTimeoutMs: 500,
-  httpReplyTimeoutMs: 500,
-  wsPingIntervalMs: 500,
-  socketCallsMax: 4,
-};
-const DRIP_MS = 20;
-
-const call = (method: string, ...params: unknown[]) => JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-const post = (body: string) =>
-  `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-const upgrade = (host: string) =>
-  `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
-/** A text frame with a mask of zeros. */
-const frame = (text: string, isWhole = true) => {
-  const head = Buffer.from([0x81, 0xfe, text.length >> 8, text.length & 255, 0, 0, 0, 0]);
-  return Buffer.concat([head, Buffer.from(isWhole ? text : text.slice(0, -1))]);
-};
-
-type Stage = (socket: Socket) => void | Promise<void>;
-
-function drip(socket: Socket, bytes: Buffer): void {
-  let at = 0;
-  const dripping = fatalTimers.every(DRIP_MS, "drip", () => socket.write(bytes.subarray(at, ++at)));
-  socket.once("close", () => dripping.cancel());
-}
-
-async function openWebSocket(socket: Socket): Promise<void> {
-  socket.write(upgrade("localhost"));
-  await nextOrClose(socket, "data");
-}
-
-/** On a machine that is busy the server may have lost its patience first. */
-function nextOrClose(socket: Socket, event: string): Promise<void> {
-  return new Promise((resolve) => socket.once(event, () => resolve()).once("close", () => resolve()));
-}
-
-/** Before TLS, where it is spoken. */
-const BEFORE_TLS: Readonly<Record<string, (socket: Socket, hello: Buffer) => void>> = {
-  "nothing at all": () => {},
-  "half a ClientHello": (socket, hello) => void socket.write(hello.subarray(0, hello.length / 2)),
-  "a ClientHello and nothing more": (socket, hello) => void socket.write(hello),
-  // A record of 16 KB: it would take minutes.
-  "a ClientHello byte by byte": (socket) =>
-    drip(socket, Buffer.from(`1603013fff01003ffb0303${"00".repeat(16_000)}`, "hex")),
-};
-
-const STAGES: Readonly<Record<string, Stage>> = {
-  "no request": () => {},
-  "half a head": (socket) => void socket.write(post("{}").slice(0, 30)),
-  "a head byte by byte": (socket) => drip(socket, Buffer.from(`GET / HTTP/1.1\r\nx: ${"y".repeat(10_000)}`)),
-  "half a body": (socket) => void socket.write(post(call("test_echo", "hello")).slice(0, -5)),
-  "a call and nothing more": (socket) => void socket.write(post(call("test_echo", "hello"))),
-  "no HTTP": (socket) => void socket.write("hello\r\n\r\n"),
-  "half a WebSocket handshake": (socket) => void socket.write(upgrade("localhost").slice(0, 60)),
-  "a WebSocket handshake that is rejected": (socket) => void socket.write(upgrade("evil.example")),
-  "a WebSocket that answers no ping": openWebSocket,
-  "half a message of WebSocket": async (socket) => {
-    await openWebSocket(socket);
-    socket.write(frame(call("test_echo", "hello"), false));
-  },
-  "a WebSocket that does not answer the close frame": async (socket) => {
-    await openWebSocket(socket);
-    socket.write(frame("{"));
-  },
-};
 
 /** Those of a client that does not read. */
 const UNREAD: Readonly<Record<string, Stage>> = {
@@ -104,22 +49,8 @@ const UNREAD: Readonly<Record<string, Stage>> = {
   },
 };
 
-/** What a client of TLS sends first. */
-async function clientHello(): Promise<Buffer> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const client = connectTls({ port: (server.address() as AddressInfo).port, host: "127.0.0.1" });
-  client.on("error", () => {});
-  const [socket] = (await once(server, "connection")) as [Socket];
-  const [hello] = (await once(socket, "data")) as [Buffer];
-  client.destroy();
-  server.close();
-  return hello;
-}
-
 /** A server and its connections that are open, by transport. */
-async function start(isTls: boolean, limits: Partial<RpcLimits> = {}) {
+async function start(isTls: boolean, limits: Partial<RpcLimits> = {}, timers: Timers = fatalTimers) {
   const counts = new Map<string, number>();
   let onCount = () => {};
   const observer = {
@@ -141,9 +72,9 @@ async function start(isTls: boolean, limits: Partial<RpcLimits> = {}) {
       http: endpoint,
       ws: endpoint,
       ...(isTls ? { tls } : { ipc: { path: join(folder, `node-${open.length}.ipc`) } }),
-      limits: { ...LIMITS, ...limits },
+      limits: { ...SHORT_LIMITS, ...limits },
     } as Parameters<typeof startRpcServer>[0],
-    { registry: TEST_REGISTRY, modules: {}, timers: fatalTimers, observer },
+    { registry: TEST_REGISTRY, modules: {}, timers, observer },
   );
   open.push(server);
   const drained = () =>
@@ -152,22 +83,6 @@ async function start(isTls: boolean, limits: Partial<RpcLimits> = {}) {
       onCount();
     });
   return { urls: server.urls, drained };
-}
-
-/** Settles however the connection ends. */
-function closes(socket: Socket): Promise<void> {
-  if (socket.closed) return Promise.resolve();
-  return new Promise((resolve) => socket.resume().once("close", () => resolve()));
-}
-
-async function opened(url: string, isTls: boolean): Promise<Socket> {
-  const { hostname: host, port } = new URL(url);
-  const socket = isTls
-    ? connectTls({ host, port: Number(port), rejectUnauthorized: false })
-    : connect(Number(port), host);
-  socket.on("error", () => {});
-  await nextOrClose(socket, isTls ? "secureConnect" : "connect");
-  return socket;
 }
 
 for (const isTls of [false, true]) {
@@ -231,6 +146,36 @@ for (const isTls of [false, true]) {
     }
   });
 }
+
+test("with TLS, handshake and first request together have the time of a request", {
+  skip: NO_OPENSSL,
+  timeout: 30_000,
+}, async () => {
+  const timers = new ManualTimers();
+  // So long that node:http, which has its own clock, ends nothing.
+  const httpHeadersTimeoutMs = 600_000;
+  const { urls, drained } = await start(true, { httpHeadersTimeoutMs }, timers);
+  for (const isServed of [false, true]) {
+    const tcp = await opened(urls.http!, false);
+    await timers.advance(httpHeadersTimeoutMs - 1_000);
+    const socket = connectTls({ socket: tcp, rejectUnauthorized: false });
+    socket.on("error", () => {});
+    await once(socket, "secureConnect");
+    if (isServed) {
+      socket.write(post(call("test_echo", "hello")));
+      await once(socket, "data");
+    }
+    const closed = closes(socket);
+    await timers.advance(1_000);
+    // A connection that was served has the time of an idle one.
+    if (isServed) {
+      assert.equal(socket.closed, false);
+      socket.destroy();
+    }
+    await closed;
+  }
+  await drained();
+});
 
 /** Of one listener. */
 const SMALL_LIMIT = 20;

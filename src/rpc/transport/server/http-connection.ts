@@ -55,6 +55,8 @@ export class HttpConnection {
     });
   }
 
+  /** Runs out where the first request does not come. */
+  deadline: Timer | undefined;
   /** Whether a call of the fast path runs. */
   isCalling: (() => boolean) | undefined;
 
@@ -83,6 +85,7 @@ export class HttpConnection {
 
   /** Calls `serve` when it is the turn of this request: the answers to all of one packet could fill the memory unread. */
   begin(request: IncomingRequest, response: ServerResponse, serve: () => void): void {
+    this.deadline?.cancel();
     const exchange = { request, response };
     this.#exchanges.add(exchange);
     this.#begun++;
@@ -109,6 +112,11 @@ export class HttpConnection {
         else serve();
       });
     }
+  }
+
+  /** The first request did not come in time. */
+  timedOut(): void {
+    this.failed(Object.assign(new Error("request timeout"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }));
   }
 
   /** What node:http emits as `clientError`. */

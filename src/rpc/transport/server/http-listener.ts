@@ -65,8 +65,8 @@ export async function listenHttp(options: TcpListenerOptions, given: HttpModules
       return;
     }
     const peer = peerOf(socket);
-    const handshake = options.tls && endAfterHandshakeTime(socket);
-    const connected: Accepted = { socket, address: socket.remoteAddress, handshake, http: undefined };
+    const connected: Accepted = { socket, address: socket.remoteAddress, deadline: undefined, http: undefined };
+    if (options.tls !== undefined) connected.deadline = endWithoutRequest(connected);
     accepted.set(peer, connected);
     shares.add(connected.address, connected);
     observer.connections("http", accepted.size);
@@ -91,17 +91,23 @@ export async function listenHttp(options: TcpListenerOptions, given: HttpModules
   function connect(socket: Socket): HttpConnection {
     const connection = new HttpConnection(socket, limits, modules);
     const connected = accepted.get(peerOf(socket));
-    if (connected !== undefined) connected.http = connection;
-    connected?.handshake?.cancel();
+    if (connected !== undefined) {
+      connected.http = connection;
+      connection.deadline = connected.deadline;
+    }
     connections.set(socket, connection);
     socket.once("close", () => forget(socket));
     return connection;
   }
-  /** The timeout of Node.js begins anew with each byte. */
-  function endAfterHandshakeTime(socket: Socket): Timer {
-    return modules.timers.after(limits.httpHeadersTimeoutMs, "TLS handshake", () => {
+  /**
+   * The timeout of Node.js begins anew with each byte of a handshake, and after the handshake. On a busy machine a handshake can wait for seconds; handshake and first
+   * request together have the time of a request.
+   */
+  function endWithoutRequest(connected: Accepted): Timer {
+    return modules.timers.after(limits.httpHeadersTimeoutMs, "TLS connection without a request", () => {
+      if (connected.http !== undefined) return connected.http.timedOut();
       observer.rejected("http", "timeout");
-      socket.destroy();
+      connected.socket.destroy();
     });
   }
   /** Ends an idle connection of the address that holds most. */
@@ -118,7 +124,7 @@ export async function listenHttp(options: TcpListenerOptions, given: HttpModules
   }
   /** It is closed, or another protocol's: it counts no longer. */
   function release(peer: string, connected: Accepted) {
-    connected.handshake?.cancel();
+    connected.deadline?.cancel();
     shares.delete(connected.address, connected);
     if (accepted.get(peer) !== connected) return;
     accepted.delete(peer);
@@ -170,8 +176,8 @@ export async function listenHttp(options: TcpListenerOptions, given: HttpModules
 type Accepted = {
   readonly socket: Socket;
   readonly address: string | undefined;
-  /** Where TLS is spoken: the time that its handshake has. */
-  readonly handshake: Timer | undefined;
+  /** Where TLS is spoken: the time until the head of its first request. */
+  deadline: Timer | undefined;
   http: HttpConnection | undefined;
 };
 

@@ -171,7 +171,7 @@ function lowerCase(byte: number): number {
   return byte | 0x20;
 }
 
-/** The number written there with at most nine digits, −1 when it is none. */
+/** The number written there with at most nine digits, −1 for anything else. */
 function decimal(bytes: Buffer, start: number, end: number): number {
   if (end === start || end - start > 9) return -1;
   let value = 0;

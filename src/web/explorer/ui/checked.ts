@@ -11,6 +11,7 @@ import { checkReceipt, checkReceiptsRoot } from "../verify/receipts.ts";
 import {
   checkTransaction,
   checkTransactionsRoot,
+  gasPaidBeside,
   gasUsedByEach,
   provenSize,
   type TransactionRow,
@@ -56,6 +57,8 @@ export type ShownBody = {
   readonly rows: readonly TransactionRow[];
   /** of each transaction */
   readonly gasUsed: readonly bigint[];
+  /** of all transactions, where it is not the gas that the header counts */
+  readonly gasPaid: bigint | undefined;
   /** bytes; undefined where the node did not give what is needed */
   readonly size: number | undefined;
 };
@@ -73,6 +76,7 @@ export async function shownBody(block: Block, body: CheckedBody): Promise<ShownB
   return {
     rows,
     gasUsed: gasUsedByEach(body.receipts),
+    gasPaid: gasPaidBeside(body.header, body.receipts),
     size: provenSize(block, body.header, body.raws),
   };
 }

@@ -3,7 +3,7 @@ import { toQuantity } from "../../../base/primitives/quantity.ts";
 import { useLoaded } from "./hooks.ts";
 import { call, callIfOpen } from "./rpc.ts";
 
-/** What a node says of its dev chain; undefined where it is none, or where it is looked at from beside. */
+/** What a node says of its dev chain; undefined on other chains, and for a page on another port. */
 export type DevChain = { readonly chainId: number; readonly accounts: readonly string[] };
 
 let asked: Promise<DevChain | undefined> | undefined;

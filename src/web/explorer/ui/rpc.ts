@@ -14,6 +14,8 @@ export type Block = Json & {
   readonly gasUsed: Hex;
   readonly gasLimit: Hex;
   readonly baseFeePerGas?: Hex;
+  readonly blockAccessListHash?: Hash;
+  readonly slotNumber?: Hex;
   readonly stateRoot: Hash;
   readonly transactionsRoot: Hash;
   readonly receiptsRoot: Hash;

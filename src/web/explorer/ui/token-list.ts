@@ -1,5 +1,5 @@
 import type { Address } from "../../../base/primitives/address.ts";
-import { TRANSFER, TRANSFER_BATCH, TRANSFER_SINGLE } from "./holders.ts";
+import { isOfContract, TRANSFER, TRANSFER_BATCH, TRANSFER_SINGLE } from "./holders.ts";
 import { findLogs } from "./logs.ts";
 import { type TokenFacts, tokenFacts } from "./token-facts.ts";
 
@@ -20,7 +20,7 @@ export async function listTokens(): Promise<{
 }> {
   const { logs, from } = await findLogs({ topics: [[TRANSFER, TRANSFER_SINGLE, TRANSFER_BATCH]] });
   const counts = new Map<Address, number>();
-  for (const { address } of logs.toReversed()) counts.set(address, (counts.get(address) ?? 0) + 1);
+  for (const { address } of logs.filter(isOfContract).toReversed()) counts.set(address, (counts.get(address) ?? 0) + 1);
   const tokens = await Promise.all(
     [...counts].slice(0, LISTED_TOKENS_MAX).map(async ([token, transfers]) => {
       const facts = await tokenFacts(token);

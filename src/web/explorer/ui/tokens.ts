@@ -3,7 +3,7 @@ import { hashFromBigint } from "../../../base/primitives/hash.ts";
 import type { Hex } from "../../../base/primitives/hex.ts";
 import { decodeLog, decodeResult, ERC20, encodeCall } from "./contracts.ts";
 import { count, decimal } from "./format.ts";
-import { movementsIn, TRANSFER, TRANSFER_BATCH, TRANSFER_SINGLE } from "./holders.ts";
+import { isOfContract, movementsIn, TRANSFER, TRANSFER_BATCH, TRANSFER_SINGLE } from "./holders.ts";
 import { findLogs } from "./logs.ts";
 import { callIfOpen, type Log } from "./rpc.ts";
 
@@ -19,7 +19,7 @@ type TokenTransfer = {
 };
 
 export function transfersIn(logs: readonly Log[]): readonly TokenTransfer[] {
-  return logs.flatMap((log): TokenTransfer[] => {
+  return logs.filter(isOfContract).flatMap((log): TokenTransfer[] => {
     const decoded = decodeLog(log);
     if (decoded === undefined || !/^Transfer(Single|Batch)?$/.test(decoded.name)) return [];
     const { from, to, value, tokenId, id, ids, values } = Object.fromEntries(
@@ -138,7 +138,7 @@ export async function holdingsOf(owner: Address): Promise<Holdings> {
   const from = Math.max(...found.map((each) => each.from));
   const logs = found
     .flatMap((each) => each.logs)
-    .filter(({ blockNumber }) => Number(blockNumber) >= from)
+    .filter((log) => Number(log.blockNumber) >= from && isOfContract(log))
     .sort((a, b) => Number(a.blockNumber) - Number(b.blockNumber) || Number(a.logIndex) - Number(b.logIndex));
   const byToken = new Map<Address, Map<string, Log>>();
   for (const log of logs.toReversed()) {

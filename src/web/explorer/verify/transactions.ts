@@ -129,6 +129,16 @@ function withdrawalOf(value: unknown): Withdrawal {
   };
 }
 
+/**
+ * Gas that the transactions of a block paid for; undefined where it is the block's `gasUsed`. From Amsterdam on that is the gas of the dimension
+ * which was used more, execution or growth of the state (EIP-8037), before refunds.
+ * @throws InvalidHexError
+ */
+export function gasPaidBeside(header: Pick<Header, "gasUsed">, receipts: readonly Json[]): bigint | undefined {
+  const paid = receipts.length === 0 ? 0n : bigintOf(receipts.at(-1)!["cumulativeGasUsed"]);
+  return paid === header.gasUsed ? undefined : paid;
+}
+
 /** Gas of each transaction: the root of the receipts covers what it and those before it used together. @throws InvalidHexError */
 export function gasUsedByEach(receipts: readonly Json[]): readonly bigint[] {
   let before = 0n;

@@ -3,7 +3,7 @@ import { call, type Label } from "../../../../base/wasm/function.ts";
 import { exit, haltCode, unusableOperand } from "../../halts.ts";
 import { isLeaving } from "../../memory/code-map.ts";
 import { globals, STACK_WORDS_MAX } from "../../memory/layout.ts";
-import { DUPN, type Opcode, opcodeAt } from "../../opcodes.ts";
+import { DUPN, isDeep, type Opcode, opcodeAt } from "../../opcodes.ts";
 import { INLINE } from "./inline/inline-emitters.ts";
 import type { PathState } from "./inline/operands.ts";
 import { anyBits, conditions, folded, knownValue, limbsOf } from "./limbs.ts";
@@ -135,7 +135,7 @@ export class Path implements PathState {
     const { part, stack } = this;
     const { f } = part;
     const op = part.map.code[offset]!;
-    if (opcode === undefined || (opcode.variants && opcode.kind === "halt")) {
+    if (opcode === undefined || (isDeep(op) && opcode.operands === undefined)) {
       this.#payGas();
       f.do(i32.store(globals.haltDetail, opcode === undefined ? op : unusableOperand(op, part.map.code[offset + 1]!)));
       part.loop.halt(haltCode.invalidOpcode);

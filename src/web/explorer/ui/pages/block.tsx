@@ -1,7 +1,10 @@
 import type { ComponentChildren } from "preact";
 import type { Hash } from "../../../../base/primitives/hash.ts";
 import { toQuantity } from "../../../../base/primitives/quantity.ts";
-import type { Verdict } from "../../verify/verdict.ts";
+import type { IndexedValue } from "../../../../base/types/block-access-list.ts";
+import { accessListOf, checkAccessList } from "../../verify/access-list.ts";
+import { headerOf } from "../../verify/header.ts";
+import { type Verdict, worstOf } from "../../verify/verdict.ts";
 import { type CheckedBody, checkBlock, checkBody, type ShownBody, shownBody } from "../checked.ts";
 import { age, bytesOfHex, count, dateTime, etherShort, gwei, percentText } from "../format.ts";
 import { type Loaded, useHead, useLoaded } from "../hooks.ts";
@@ -66,7 +69,9 @@ function BlockView({ block, id }: { block: Block; id: string }) {
               "Gas used",
               `${count(block.gasUsed)} of ${count(block.gasLimit)} (${percentText(block.gasUsed, block.gasLimit)})`,
             ],
+            paidRow(shown),
             decidedRow(decision),
+            block.slotNumber !== undefined && ["Slot", count(block.slotNumber)],
             block.baseFeePerGas !== undefined && ["Base fee", gwei(block.baseFeePerGas)],
             ["Size", sizeText(shown)],
             [
@@ -78,6 +83,10 @@ function BlockView({ block, id }: { block: Block; id: string }) {
             ["State root", <HexText key="" value={block.stateRoot} isWhole />],
             ["Transactions root", <RootText key="" root={block.transactionsRoot} body={body} of="transactions" />],
             ["Receipts root", <RootText key="" root={block.receiptsRoot} body={body} of="receiptsVerdict" />],
+            block.blockAccessListHash !== undefined && [
+              "Access list hash",
+              <HexText key="" value={block.blockAccessListHash} isWhole />,
+            ],
           ]}
         />
       </Panel>
@@ -107,8 +116,53 @@ function BlockView({ block, id }: { block: Block; id: string }) {
           }
         />
       </Panel>
+      {block.blockAccessListHash !== undefined && <AccessList block={block} headerVerdict={headerVerdict} />}
     </>
   );
+}
+
+/** What the block accessed, and how often it changed each part of an account. */
+function AccessList({ block, headerVerdict }: { block: Block; headerVerdict: Verdict | undefined }) {
+  const loaded = useLoaded(async () => {
+    const list = accessListOf(await call<unknown>("eth_getBlockAccessList", block.hash));
+    return { list, verdict: checkAccessList(headerOf(block), list) };
+  }, [block.hash]);
+  const own = verdictIn(loaded, ({ verdict }) => verdict);
+  const verdict = own && headerVerdict && worstOf([own, headerVerdict]);
+  const title = loaded.kind === "ready" ? `Access list (${count(loaded.value.list.length)} accounts)` : "Access list";
+  return (
+    <Panel title={title} aside={<Mark verdict={verdict} what="access list" />}>
+      <When
+        loaded={loaded}
+        show={({ list }) => (
+          <Table
+            label="Accounts that the block accessed"
+            head={["Account", "Slots written", "Slots read", "Balance after", "Nonce after", "Code"]}
+            numeric={[1, 2, 3, 4, 5]}
+            rows={list.map((account) => [
+              <AddressText key="address" value={account.address} />,
+              count(account.storageChanges.length),
+              count(account.storageReads.length),
+              lastText(account.balanceChanges, etherShort),
+              lastText(account.nonceChanges, count),
+              account.codeChanges.length === 0 ? "" : `${count(account.codeChanges.at(-1)!.code.length)} bytes`,
+            ])}
+          />
+        )}
+      />
+    </Panel>
+  );
+}
+
+/** The value after the block; empty where it did not change. */
+function lastText(changes: readonly IndexedValue[], textOf: (value: bigint) => string): string {
+  const last = changes.at(-1);
+  return last === undefined ? "" : textOf(last.value);
+}
+
+function paidRow(shown: Loaded<ShownBody | undefined>): readonly [string, string] | false {
+  const paid = shown.kind === "ready" ? shown.value?.gasPaid : undefined;
+  return paid !== undefined && ["Gas paid for", `${count(paid)}, execution and growth of the state together`];
 }
 
 /** The marks of the two roots are the marks of the rows. */

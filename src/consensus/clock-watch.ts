@@ -62,6 +62,7 @@ export function createClockWatch(
     name: "clock_jumps_total",
     help: "Jumps of the wall clock: forward, backward, behind_head (at start), implausible (after 2099).",
     labels: ["kind"],
+    values: ["forward", "backward", "behind_head", "implausible"],
   });
   /** Wall clock minus monotonic clock when the wall clock was last believed. */
   let believed = wallClock() - monotonicClock();

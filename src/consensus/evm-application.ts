@@ -490,7 +490,7 @@ class UnknownForkError extends ProgramTooOldError {
   constructor(details: { readonly height: number; readonly name: string; readonly time: number }) {
     const { height, name, time } = details;
     super(
-      `block ${height} is after ${name} ${time}, a fork that the validators agreed on and this program does not know: install a version of evmintd that does`,
+      `block ${height} is after ${name} ${time}, a fork that the validators agreed on and that does not follow the forks known here: if config/genesis.json lacks an earlier one (evmintd doctor --peer compares), put it there; otherwise install a version of evmintd that knows ${name}`,
       details,
     );
   }

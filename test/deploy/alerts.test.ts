@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { parse } from "yaml";
@@ -23,6 +23,9 @@ const read = (...path: string[]) => readFileSync(join(ROOT, ...path), "utf8");
 const RULE_TESTS = join("test", "deploy", "alerts.promtool.yaml");
 const rules = (parse(read("deploy", "alerts.yaml")) as Rules).groups.flatMap((group) => group.rules);
 const metrics = read("docs", "reference", "metrics.md");
+const sources = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
+  .map((file) => read("src", file));
 
 test("alerts and the rows of a network name metrics that a node has", () => {
   const queries = Object.values(NETWORK_ROWS).flatMap((panels) =>
@@ -30,6 +33,23 @@ test("alerts and the rows of a network name metrics that a node has", () => {
   );
   for (const query of [...rules.map(({ expr }) => expr), ...queries]) {
     for (const name of metricNames(query)) assert.ok(metrics.includes(`\`${name}\``), name);
+  }
+});
+
+test("a counter whose first event fires an alert has its series from the start, or the rule fires for a new series", () => {
+  const firsts = rules.flatMap(({ expr }) =>
+    [...expr.matchAll(/increase\((evmint_(\w+))\[\w+\]\) > 0(?!\.)/g)].map(([, metric, name]) => ({
+      expr,
+      metric,
+      name,
+    })),
+  );
+  assert.deepEqual(firsts.map(({ name }) => name).sort(), ["failures_total", "misbehavior_total"]);
+  for (const { expr, metric, name } of firsts) {
+    const file = sources.find((text) => text.includes(`name: "${name}"`)) ?? "";
+    const declaration = file.slice(file.indexOf(`name: "${name}"`)).split("});", 1)[0]!;
+    const exists = !declaration.includes("labels:") || declaration.includes("values:");
+    assert.ok(exists || expr.includes(`unless ${metric} offset`), name);
   }
 });
 

@@ -3,6 +3,14 @@ import { test } from "node:test";
 import { InvariantError } from "../errors.ts";
 import { createMetrics, mergeExpositions, renewableMetrics } from "./metrics.ts";
 
+test("a counter of known label values has each of them from the start", () => {
+  const metrics = createMetrics();
+  const kinds = metrics.counter({ name: "proofs_total", help: "P.", labels: ["kind"], values: ["one", "two"] });
+  assert.match(metrics.exposition(), /^evmint_proofs_total\{kind="one"\} 0\nevmint_proofs_total\{kind="two"\} 0$/m);
+  kinds.add(1, { kind: "two" });
+  assert.match(metrics.exposition(), /^evmint_proofs_total\{kind="one"\} 0\nevmint_proofs_total\{kind="two"\} 1$/m);
+});
+
 test("exposition prints counters, gauges and histograms in the Prometheus text format", () => {
   const metrics = createMetrics();
   metrics.counter({ name: "blocks_total", help: "Blocks." }).add(2);

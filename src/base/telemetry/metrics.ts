@@ -10,6 +10,11 @@ type MetricOptions = {
   readonly labels?: readonly string[];
 };
 
+type CounterOptions = MetricOptions & {
+  /** Of the one label, where they are known: each counts from 0 on, so that Prometheus sees the first event as an increase. */
+  readonly values?: readonly string[];
+};
+
 /** Only grows. */
 export interface Counter {
   add(amount?: number, labels?: Labels): void;
@@ -24,7 +29,7 @@ export interface Histogram {
 
 /** Declares metrics and prints them all; each module declares its own, beside the code that moves them. */
 export interface Metrics {
-  counter(options: MetricOptions): Counter;
+  counter(options: CounterOptions): Counter;
   gauge(options: MetricOptions): Gauge;
   /** A gauge whose value is asked for when it is read. */
   gaugeOf(options: Omit<MetricOptions, "labels">, read: () => number): void;
@@ -68,6 +73,8 @@ export function createMetrics(prefix = "evmint"): Metrics {
   return {
     counter(options) {
       const series = createSeries(options, () => ({ value: 0 }));
+      const [label = ""] = options.labels ?? [];
+      for (const value of options.values ?? []) series.of({ [label]: value });
       register(options, "counter", (name) => series.all().map(([labels, { value }]) => sample(name, labels, value)));
       return {
         add(amount = 1, labels = {}) {

@@ -17,10 +17,11 @@ const NAMES_MAX = 10;
 export function ownNodeFindings(own: OwnChain, rules: ChainConfig, node: NodeView): Finding[] {
   const version = findingsOf("node").ok(`${node.clientVersion} runs, at block ${node.head.number}`);
   const { ok, fault } = findingsOf("genesis");
-  if (node.genesisHash !== own.genesisHash) {
+  if (node.genesisHash !== undefined && node.genesisHash !== own.genesisHash) {
     const advice = "the file was changed since its start; restore the one of another node";
     return [version, fault(`block 0 of the node is ${node.genesisHash}, of the file ${own.genesisHash}: ${advice}`)];
   }
+  if (node.genesisHash === undefined || node.schedule === undefined) return [version];
   const schedule = scheduleOfRules(own, rules, node.head.timestamp);
   if (schedule?.forkId !== node.schedule?.forkId) {
     const advice = "restart the node, or restore the file";
@@ -58,12 +59,12 @@ export function enginePeersFindings(
   coreVersion: string,
 ): Finding[] {
   const { ok, warning } = findingsOf("peers");
-  if (status.isCatchingUp) return [warning("CometBFT catches up with the network: wait until it has")];
   if (peers.length === 0) {
     const advice =
       "where there are other nodes, look at cometbft.persistent-peers, the firewall and cometbft.allowed-nodes";
-    return [warning(`none is connected: ${advice}`)];
+    return [warning(`no peer is connected: ${advice}`)];
   }
+  if (status.isCatchingUp) return [warning("CometBFT catches up with the network: wait until it has")];
   const outbound = peers.filter(({ isOutbound }) => isOutbound).length;
   const names = peers.slice(0, NAMES_MAX).map(({ moniker, version }) => `${moniker} (CometBFT ${version})`);
   const more = peers.length > NAMES_MAX ? `, and ${peers.length - NAMES_MAX} more` : "";

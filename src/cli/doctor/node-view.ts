@@ -15,10 +15,11 @@ export type NodeView = {
   readonly name: string;
   readonly clientVersion: string;
   readonly chainId: bigint;
-  readonly genesisHash: Hash;
+  /** undefined where the node has pruned block 0. */
+  readonly genesisHash: Hash | undefined;
   readonly head: BlockView;
-  /** null before the first fork by time. */
-  readonly schedule: ScheduleView | null;
+  /** null before the first fork by time; undefined where a pruned node does not say. */
+  readonly schedule: ScheduleView | null | undefined;
 };
 
 /** @throws CommandError for answers that a node does not give, ConnectionFailedError, RpcResponseError */
@@ -27,18 +28,31 @@ export async function viewNode(node: AskedNode): Promise<NodeView> {
   const [version, chainId, genesis, head, config] = await Promise.all([
     ask("web3_clientVersion"),
     ask("eth_chainId"),
-    blockAt(node, 0),
+    unlessPruned(blockAt(node, 0)),
     blockAt(node, "latest"),
-    ask("eth_config"),
+    unlessPruned(ask("eth_config")),
   ]);
   return {
     name,
     clientVersion: textOf(version, name, "web3_clientVersion"),
     chainId: quantityOf(chainId, name, "eth_chainId"),
-    genesisHash: genesis.hash,
+    genesisHash: genesis?.hash,
     head,
-    schedule: scheduleOf(config, name),
+    schedule: config === undefined ? undefined : scheduleOf(config, name),
   };
+}
+
+/** EIP-4444: history is pruned. */
+const PRUNED = 4444;
+
+/** A node that retains only its newest blocks can still be compared by them. */
+async function unlessPruned<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof RpcResponseError && error.rpcCode === PRUNED) return undefined;
+    throw error;
+  }
 }
 
 /** @throws as viewNode */

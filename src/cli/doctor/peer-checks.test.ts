@@ -123,6 +123,45 @@ test("answers of another form are a warning, never a comparison", async () => {
   }
 });
 
+test("a fork that was agreed by vote after the block of a home is no fault, and another schedule beside the vote is one", async () => {
+  const agreed = { gasLimit: 45_000_000, bpo1Time: 1_750_000_000 };
+  const rules = rulesOf(CHAIN, new Map(Object.entries(agreed).map(([name, value]) => [name, BigInt(value)])));
+  const { forkId, lastTime } = scheduleOfRules(CHAIN, rules, 1_700_000_110)!;
+  const changes = (config: object) => ({
+    ...atBlock(110),
+    eth_config: { current: null, next: config, last: null },
+    clique_parameters: ([at]: [string]) => (Number(at) > 100 ? { agreed } : agreedUntil(100)),
+  });
+  const files: Own = { chain: CHAIN, rules: CHAIN.config, node: undefined };
+  assert.notEqual(forkId, SCHEDULE.forkId);
+  for (const side of [files, own]) {
+    const levels = async (config: object) =>
+      (await peerFindings(side, nodeWith(changes(config)))).map(({ level }) => level);
+    assert.deepEqual(await levels({ activationTime: lastTime, forkId }), ["ok", "ok"]);
+    assert.deepEqual(await levels({ activationTime: lastTime, forkId: "0x01020304" }), ["fault"]);
+  }
+});
+
+test("a peer that has pruned block 0 is compared by the newest blocks", async () => {
+  const pruned = () => {
+    throw new RpcResponseError({ code: 4444, message: "pruned history unavailable" });
+  };
+  const changes = (changed?: number) => ({
+    eth_config: pruned,
+    eth_getBlockByNumber: ([tag]: [string]) =>
+      tag === "0x0" ? pruned() : atBlock(100, changed).eth_getBlockByNumber([tag]),
+  });
+  assert.deepEqual(await found(changes()), ["ok peer"]);
+  assert.deepEqual(await found(changes(100)), ["fault peer"]);
+  const files: Own = { chain: CHAIN, rules: CHAIN.config, node: undefined };
+  assert.deepEqual(
+    (await peerFindings(files, nodeWith(changes()))).map(({ level }) => level),
+    ["warning"],
+  );
+  const view = await viewNode(nodeWith(changes()));
+  assert.deepEqual([view.genesisHash, view.schedule], [undefined, undefined]);
+});
+
 test("without a node the files of the home are compared", async () => {
   const files: Own = { chain: CHAIN, rules: CHAIN.config, node: undefined };
   const levels = async (changes: Answers) => (await peerFindings(files, nodeWith(changes))).map(({ level }) => level);
@@ -221,5 +260,9 @@ test("peers of CometBFT: how many, and that they run the version that is needed"
   assert.deepEqual(levels(["0.39.0", "0.39.0"]), ["ok"]);
   assert.deepEqual(levels(["0.39.0", "0.38.1"]), ["ok", "warning"]);
   assert.deepEqual(levels([]), ["warning"]);
+  const texts = (versions: string[]) =>
+    enginePeersFindings({ ...status, isCatchingUp: true }, versions.map(peer), "0.39.0").map((each) => each.text);
+  assert.match(texts([])[0]!, /cometbft\.persistent-peers/);
+  assert.doesNotMatch(texts(["0.39.0"])[0]!, /cometbft\.persistent-peers/);
   assert.deepEqual(levels(["0.39.0"], { ...status, isCatchingUp: true }), ["warning"]);
 });

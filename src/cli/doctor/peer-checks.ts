@@ -3,7 +3,7 @@ import type { AskedNode } from "./ask.ts";
 import { type Finding, findingsOf } from "./finding.ts";
 import { durationText } from "./node-checks.ts";
 import { agreedAt, blockAt, type NodeView, type ScheduleView, viewNode } from "./node-view.ts";
-import { type OwnChain, scheduleOfRules } from "./own-chain.ts";
+import { type OwnChain, rulesOf, scheduleOfRules } from "./own-chain.ts";
 
 /** This side of the comparison. */
 export type Own = {
@@ -25,13 +25,22 @@ export async function peerFindings(own: Own, peer: AskedNode): Promise<Finding[]
   try {
     const view = await viewNode(peer);
     const findings = [
-      ...identityFindings(own, view),
+      ...identityFindings(own, view, await agreedAt(peer, view.head.number)),
       ...(await blockFindings(own, view, peer)),
       ...versionFindings(own, view),
       ...clockFindings(peer),
     ];
     if (findings.some(({ level }) => level !== "ok")) return findings;
     const { number } = view.head;
+    if (view.genesisHash === undefined || view.schedule === undefined) {
+      if (own.node === undefined) {
+        return [
+          subject.warning(`${view.name} has pruned block 0: start the node of this home, or ask a node that has it`),
+        ];
+      }
+      const text = `${view.name} ${view.clientVersion}, at block ${number}: the same newest block; it has pruned block 0`;
+      return [...findings, subject.ok(text)];
+    }
     return [
       ...findings,
       subject.ok(`${view.name} ${view.clientVersion}, at block ${number}: the same chain and rules`),
@@ -41,17 +50,30 @@ export async function peerFindings(own: Own, peer: AskedNode): Promise<Finding[]
   }
 }
 
-function identityFindings({ chain, rules, node }: Own, { name, chainId, genesisHash, schedule, head }: NodeView) {
-  const { fault } = findingsOf("peer");
+/** @param agreed what the validators agreed on until the head of the peer; undefined where it does not say */
+function identityFindings(
+  { chain, rules, node }: Own,
+  { name, chainId, genesisHash, schedule, head }: NodeView,
+  agreed: ReadonlyMap<string, bigint> | undefined,
+) {
+  const { fault, ok } = findingsOf("peer");
   const advice = "it is of another network";
   if (chainId !== chain.config.chainId) {
     return [fault(`${name} has chain id ${chainId}, here it is ${chain.config.chainId}: ${advice}`)];
   }
-  if (genesisHash !== chain.genesisHash) {
+  if (genesisHash !== undefined && genesisHash !== chain.genesisHash) {
     return [fault(`${name} has block 0 ${genesisHash}, here it is ${chain.genesisHash}: ${advice}`)];
   }
+  if (schedule === undefined) return [];
   const ours = node?.view.schedule ?? scheduleOfRules(chain, rules, head.timestamp);
   if (ours?.forkId === schedule?.forkId) return [];
+  // A home that stopped, or still fetches blocks, has not seen the newest votes.
+  if (
+    agreed !== undefined &&
+    scheduleOfRules(chain, rulesOf(chain, agreed), head.timestamp)?.forkId === schedule?.forkId
+  ) {
+    return [ok(`${name} has ${scheduleText(schedule)}: agreed by vote after the block this home is at`)];
+  }
   const change =
     "put the right times into config/genesis.json of the one that is wrong, and restart it before the fork";
   return [fault(`${name} has another fork schedule, ${scheduleText(schedule)}; here ${scheduleText(ours)}: ${change}`)];
@@ -64,7 +86,9 @@ function scheduleText(schedule: ScheduleView | null): string {
 
 /** The newest block that both have: equal hashes are equal blocks, states and agreements until there. */
 async function blockFindings({ node }: Own, view: NodeView, peer: AskedNode): Promise<Finding[]> {
-  if (node === undefined || node.view.genesisHash !== view.genesisHash) return [];
+  if (node === undefined) return [];
+  const [here, there] = [node.view.genesisHash, view.genesisHash];
+  if (here !== undefined && there !== undefined && here !== there) return [];
   const { fault, warning } = findingsOf("peer");
   const behind = view.head.number - node.view.head.number;
   const number = Math.min(view.head.number, node.view.head.number);

@@ -8,8 +8,9 @@ import { type Engine, type EngineNetwork, NetworkDecidesBlocksError } from "../e
 import { OtherForkScheduleError, ProgramTooOldError } from "../evm-application.ts";
 import { PeerLists, type PeerSettings } from "../peer-lists.ts";
 import { BlocksPrunedError, OtherBlockDecidedError, type RecordedBlocks } from "../recorded-blocks.ts";
-import { type BlockWatcher, ClockSkew, HeadAge, MisbehaviorReports, OwnVotes } from "./abci/block-watchers.ts";
+import { type BlockWatcher, ClockSkew, MisbehaviorReports, OwnVotes } from "./abci/block-watchers.ts";
 import { createAbciHandlers } from "./abci/handlers.ts";
+import { HeadAge } from "./abci/head-age.ts";
 import { type AbciServer, listenAbci } from "./abci/server.ts";
 import { CometBftNetwork } from "./cometbft-network.ts";
 import { EngineMetrics } from "./engine-metrics.ts";
@@ -74,7 +75,7 @@ type CometBftModules = {
   readonly log: Logger;
 };
 
-/** Peers, votes and status are asked for this often while a validator waits for its key to sign: ABCI tells none of them. */
+/** Peers, votes and status are asked for this often while a validator waits for its key to sign, and while a block is overdue: ABCI tells none of them. */
 const TICK_MS = 500;
 /** Otherwise only so often. */
 const TICKS_PER_POLL = 4;
@@ -87,6 +88,7 @@ export class CometBftEngine implements Engine {
   readonly #rpc: EngineRpc;
   readonly #lists: PeerLists;
   readonly #headAge: HeadAge;
+  readonly #ownVotes: OwnVotes;
   readonly #view: EngineView;
   readonly #supervisor: Supervisor;
   readonly #paceChange: PaceChange;
@@ -110,8 +112,13 @@ export class CometBftEngine implements Engine {
     this.#synced = modules.synced;
     this.#rpc = createEngineRpc(options.rpcSocket, modules.timers);
     this.#lists = new PeerLists(options.peers);
-    this.#headAge = new HeadAge(options.pace, { wallClock: Date.now, timestamp: modules.headTimestamp });
+    this.#headAge = new HeadAge(options.pace, {
+      wallClock: Date.now,
+      now: () => modules.timers.now(),
+      timestamp: modules.headTimestamp,
+    });
     const ownVotes = new OwnVotes({ address: () => modules.signing.address, headAge: this.#headAge });
+    this.#ownVotes = ownVotes;
     this.#view = this.#createView();
     this.#supervisor = this.#createSupervisor();
     const { log, metrics, signing, timers } = modules;
@@ -228,6 +235,7 @@ export class CometBftEngine implements Engine {
   }
 
   #startProcess(onFault: (fault: EngineFault) => void): EngineProcess {
+    this.#ownVotes.started(this.#modules.application.info().height);
     const adopted = this.#synced?.adopt(onFault);
     this.#synced = undefined;
     if (adopted) return adopted;
@@ -282,10 +290,11 @@ export class CometBftEngine implements Engine {
   async #look(): Promise<void> {
     const { application, signing } = this.#modules;
     this.#ticks++;
-    if (!signing.isWaiting && this.#ticks % TICKS_PER_POLL !== 1) return;
+    if (!signing.isWaiting && !this.#headAge.isOverdue && this.#ticks % TICKS_PER_POLL !== 1) return;
     const view = this.#view;
     await view.refresh();
     const { round, peers } = view;
+    this.#headAge.observe(view.status?.isCatchingUp === false ? round : undefined);
     const connected = peers.map(({ id }) => id);
     this.#permissions.enforce(connected);
     await this.#redial.refresh(view.status === undefined ? undefined : connected);

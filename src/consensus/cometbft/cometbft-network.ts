@@ -2,7 +2,8 @@ import { type Address, parseAddress } from "../../base/primitives/address.ts";
 import type { EngineNetwork, LightBlock, NetworkPeer, NetworkStatus } from "../engine.ts";
 import { type PeerLists, type PeerSettings, peerIdOf } from "../peer-lists.ts";
 import type { RecordedBlocks } from "../recorded-blocks.ts";
-import type { HeadAge, OwnVotes } from "./abci/block-watchers.ts";
+import type { OwnVotes } from "./abci/block-watchers.ts";
+import type { HeadAge } from "./abci/head-age.ts";
 import type { Supervisor } from "./process/supervisor.ts";
 import type { EnginePeer, EngineStatus } from "./rpc/answers.ts";
 import type { EngineRpc } from "./rpc/client.ts";
@@ -23,7 +24,7 @@ type CometBftNetworkModules = {
   readonly view: EngineView;
   readonly supervisor: Supervisor;
   readonly headAge: HeadAge;
-  readonly ownVotes: Pick<OwnVotes, "problem">;
+  readonly ownVotes: Pick<OwnVotes, "problem" | "isAwaited">;
   /** Since the engine last got a block again that the chain has. */
   readonly quietMs: () => number;
 };
@@ -95,7 +96,7 @@ export class CometBftNetwork implements EngineNetwork {
   #problem(): string | undefined {
     const { application, signing, supervisor, view, headAge, ownVotes, quietMs } = this.#modules;
     const { state } = supervisor;
-    const { status, quorum } = view;
+    const { status, peers, quorum } = view;
     if (state.kind === "failed") return state.reason;
     if (application.behind !== undefined) return behindReason(application.behind, quietMs());
     if (state.kind !== "running" || status === undefined) {
@@ -105,14 +106,23 @@ export class CometBftNetwork implements EngineNetwork {
         : `CometBFT is not running yet: it waits for the remote signer at ${awaitedSigner}`;
     }
     // A validator that is alone has nobody to catch up with.
-    if (status.isCatchingUp && !signing.isWaiting) return "catching up with the network";
+    if (status.isCatchingUp && !signing.isWaiting) return peers.length > 0 ? "catching up with the network" : NO_PEER;
     if (signing.reason !== undefined) return `this validator does not sign: ${signing.reason}`;
     if (quorum !== "present") return "no quorum: validators with too little voting power take part";
-    if (!headAge.isLate) return ownVotes.problem;
+    if (!headAge.isLate) {
+      // Others count on a validator that says it is ready, and restart the next one.
+      return ownVotes.problem ?? (status.votingPower > 0 && ownVotes.isAwaited ? VOTE_AWAITED : undefined);
+    }
     const age = `the newest block is ${Math.round(headAge.ms / 1_000)} s old`;
     return `${age}: the node catches up with the network, the network makes no blocks, or the clock of this machine is ahead`;
   }
 }
+
+/** Wrong addresses look like a node that catches up, for ever. */
+const NO_PEER =
+  "no peer is connected: compare cometbft.persistent-peers with the addresses of the other nodes, and look at the firewall and cometbft.allowed-nodes";
+
+const VOTE_AWAITED = "CometBFT started again: no block has a vote of this validator since";
 
 /** The engine waits this long for a block before the reason says what an operator can do. */
 const CATCH_UP_QUIET_MS = 60_000;

@@ -1,6 +1,7 @@
 import { type Counter, declareGauges, type Metrics } from "../../base/telemetry/metrics.ts";
 import type { BlockInput, LastCommit } from "../application.ts";
-import type { BlockWatcher, HeadAge, OwnVotes } from "./abci/block-watchers.ts";
+import type { BlockWatcher, OwnVotes } from "./abci/block-watchers.ts";
+import type { HeadAge } from "./abci/head-age.ts";
 import type { Supervisor } from "./process/supervisor.ts";
 import type { EngineView } from "./rpc/engine-view.ts";
 

@@ -64,6 +64,7 @@ export class BacklogGate {
       name: "txpool_put_off_total",
       help: "Transactions that were put off because the network falls behind, by who sent them (caller, peer).",
       labels: ["from"],
+      values: ["caller", "peer"],
     });
     this.#blocks = [{ at: modules.timers.now(), transactions: 0 }];
   }

@@ -6,6 +6,7 @@ import type { RecordedBatch } from "../../evm/execution/parallel/recorded-batch.
 import {
   Speculation,
   type SpeculationLane,
+  type SpeculationOutcome,
   type SpeculationRequest,
 } from "../../evm/execution/parallel/speculation.ts";
 import type { ChainParts } from "../adapters/parts.ts";
@@ -103,6 +104,7 @@ export function createSpeculationThreads(
     name: "speculated_transactions_total",
     help: "Transactions of own blocks that were executed ahead in another thread, by what became of it: applied, executed again for a conflict, or late.",
     labels: ["outcome"],
+    values: ["applied", "conflict", "late"] satisfies readonly SpeculationOutcome[],
   });
   return new SpeculationThreads({
     count,

@@ -72,6 +72,7 @@ export class ThreadedCompiler implements ContractCompiler {
       name: "contract_compilations_total",
       help: "Contracts handed to the compiler, by outcome.",
       labels: ["outcome"],
+      values: ["compiled", "stored", "too_large", "failed"],
     });
     this.#seconds = metrics.histogram({
       name: "contract_compile_seconds",

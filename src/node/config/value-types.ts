@@ -235,7 +235,7 @@ export function oneOf<const T extends string>(values: readonly T[]): ValueType<T
 
 /** Texts: a TOML array, or comma-separated. Order is kept, a repeated entry is dropped. */
 export const list: ValueType<readonly string[]> = {
-  expects: "a list such as eth,net,web3",
+  expects: "a list with commas, or an array in the file",
   parse(raw) {
     const items = typeof raw === "string" ? raw.split(",").map((item) => item.trim()) : (raw as unknown);
     if (!Array.isArray(items) || !items.every((item) => typeof item === "string")) return undefined;

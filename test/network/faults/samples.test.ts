@@ -4,18 +4,18 @@ import { Samples } from "./samples.ts";
 
 const ready = (head: number) => ({ ready: true, head });
 
-test("an answer is late where it is ready and more than three blocks behind what was answered before the question", () => {
+test("an answer is late where it is ready and more than five blocks behind what was answered before the question", () => {
   const samples = new Samples(4, 100);
   const early = samples.begin();
   assert.equal(samples.answered(0, samples.begin(), ready(10)), undefined);
-  assert.equal(samples.answered(1, samples.begin(), ready(7)), undefined);
-  assert.deepEqual(samples.answered(1, samples.begin(), ready(6)), { node: 1, head: 6, highest: 10 });
-  assert.equal(samples.answered(1, samples.begin(), { ready: false, head: 6 }), undefined);
+  assert.equal(samples.answered(1, samples.begin(), ready(5)), undefined);
+  assert.deepEqual(samples.answered(1, samples.begin(), ready(4)), { node: 1, head: 4, highest: 10 });
+  assert.equal(samples.answered(1, samples.begin(), { ready: false, head: 4 }), undefined);
   // It was asked before anybody had answered.
   assert.equal(samples.answered(2, early, ready(1)), undefined);
   // A node whose data is gone does not lower what the others have answered.
   samples.answered(0, samples.begin(), { ready: false, head: 0 });
-  assert.deepEqual(samples.answered(3, samples.begin(), ready(6)), { node: 3, head: 6, highest: 10 });
+  assert.deepEqual(samples.answered(3, samples.begin(), ready(4)), { node: 3, head: 4, highest: 10 });
   samples.unanswered();
   assert.deepEqual(samples.counts, { begun: 7, ready: 5, notReady: 2, unanswered: 1, late: 2, longestStandstillMs: 0 });
 });

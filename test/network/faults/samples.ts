@@ -23,7 +23,7 @@ export type MajorityBlock = {
 };
 
 /** So many blocks a node may be behind and say that it is ready. */
-const BEHIND_MAX = 3;
+const BEHIND_MAX = 5;
 
 /**
  * Judges answers of `/readyz`. It does not matter how long an answer takes, or how long this program stands still: an answer is compared with what was

@@ -10,7 +10,7 @@ export const VALIDATORS = 4;
 export const SENTRY = VALIDATORS;
 const FOLLOWERS = 2;
 export const NODES = VALIDATORS + 1 + FOLLOWERS;
-/** Three blocks are what a node may be behind and be ready: more than it takes to see that its head is old. */
+/** Five blocks are what a node may be behind and be ready: more than it takes to see that its head is old. */
 const BLOCK_TIME = "1s";
 
 type NetInfo = { readonly peers: readonly { readonly node_info: { readonly id: string } }[] };

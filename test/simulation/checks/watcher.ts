@@ -1,3 +1,4 @@
+import { lateHeadMs } from "../../../src/consensus/cometbft/abci/head-age.ts";
 import { INJECTED_WORD } from "../cometbft/hostility.ts";
 import type { Cluster, ClusterNode, Warning } from "../scenario/cluster.ts";
 import { forkTimeOf, HOME } from "../scenario/homes.ts";
@@ -7,10 +8,9 @@ import { READER_SLEEP_MS_MAX } from "./store-reader.ts";
 const LOOK_MS = 500;
 
 /** A ready node is at most so many blocks behind. */
-const BLOCKS_BEHIND_MAX = 3;
-/** How long a node that gets no blocks may believe in its head: in so many block times there are no more blocks, in shorter ones than a second some more. */
-const BELIEF_BLOCKS = 4.5;
-const BELIEF_BLOCK_MS_MIN = 1_000;
+const BLOCKS_BEHIND_MAX = 5;
+/** Rounds without a proposer after which a node that is cut off may still believe in its head. */
+const LOST_ROUNDS_MAX = 3;
 
 /** Files and sockets that a process of a node has open at most, besides one for each segment of the block log and each thread that follows it. */
 const DESCRIPTORS_MAX = 48;
@@ -116,14 +116,14 @@ export class Watcher {
     const { head } = readiness;
     const newest = this.#firstAt.length - 1;
     if (newest - head <= BLOCKS_BEHIND_MAX) return;
-    const ageMs = simulation.now - this.#firstAt[head]!;
+    const ageMs = simulation.now - this.#firstAt[head + 1]!;
     // The time of a block is that of the validators' clocks.
     const clockMs = Math.max(...this.#cluster.nodes.map(({ machine }) => Math.abs(machine.clock.error)));
-    if (ageMs <= BELIEF_BLOCKS * Math.max(BELIEF_BLOCK_MS_MIN, plan.blockTimeMs) + 2 * clockMs) return;
+    if (ageMs <= lateHeadMs(plan.blockTimeMs, LOST_ROUNDS_MAX) + 2 * clockMs) return;
     const age = `${Math.round(ageMs / 1_000)} s`;
     simulation.violate(
       "readiness",
-      `node-${node.index} says it is ready at block ${head}, which is ${age} old; others are at ${newest}`,
+      `node-${node.index} says it is ready at block ${head}, which is old for ${age}; others are at ${newest}`,
     );
   }
 

@@ -116,9 +116,9 @@ export const SUPERVISION_MUTANTS: readonly Mutant[] = [
     why: "A validator that others may wait for fetches blocks by consensus, and says it is ready while it is far behind.",
     patches: [
       {
-        file: "src/consensus/cometbft/abci/block-watchers.ts",
-        from: `    return this.ms > LATE_BLOCKS *`,
-        to: `    return this.ms > 1_000 * LATE_BLOCKS *`,
+        file: "src/consensus/cometbft/abci/head-age.ts",
+        from: `    return this.#quietMs > lateHeadMs(`,
+        to: `    return this.#quietMs > 1_000 * lateHeadMs(`,
       },
     ],
     plan: { engine: "cometbft", nodes: 4 },

@@ -1,7 +1,8 @@
 import type { Address } from "../../../base/primitives/address.ts";
 import type { Logger } from "../../../base/telemetry/logger.ts";
 import type { Counter, Metrics } from "../../../base/telemetry/metrics.ts";
-import type { BlockInput } from "../../application.ts";
+import type { BlockInput, Misbehavior } from "../../application.ts";
+import type { HeadAge } from "./head-age.ts";
 
 /** CometBFT rejects blocks from a clock that is 60 s off; networks keep theirs within milliseconds. */
 const SKEW_MS_MAX = 2_000;
@@ -14,48 +15,6 @@ export interface BlockWatcher {
   proposed?(block: BlockInput): void;
   /** The next block is decided. */
   finalized(block: BlockInput): void;
-}
-
-/** The time of block H is that at which the one before it was decided, and blocks are up to a tenth closer than the block time: block H + 4 is so far away. */
-const LATE_BLOCKS = 4.5;
-/** A round without a proposer takes as long whatever the block time is. */
-const LATE_BLOCK_MS_MIN = 1_000;
-
-type HeadAgeModules = {
-  /** Unix milliseconds. */
-  readonly wallClock: () => number;
-  /** Unix seconds of the newest block. */
-  readonly timestamp: () => number;
-};
-
-/** How old the newest block is: a node whose head is late can be more than three blocks behind the network, which makes one each block time. */
-export class HeadAge implements BlockWatcher {
-  readonly #modules: HeadAgeModules;
-  readonly #pace: { readonly blockTimeMs: number };
-  /** Unix milliseconds of the block that was decided last. */
-  #decidedMs = 0;
-
-  /** @param pace may change with the blocks */
-  constructor(pace: { readonly blockTimeMs: number }, modules: HeadAgeModules) {
-    this.#modules = modules;
-    this.#pace = pace;
-  }
-
-  finalized({ time: { seconds, nanos } }: Pick<BlockInput, "time">): void {
-    this.#decidedMs = seconds * 1_000 + nanos / 1e6;
-  }
-
-  get ms(): number {
-    const { wallClock, timestamp } = this.#modules;
-    const seconds = timestamp();
-    // A block from before the start has whole seconds alone.
-    const isDecided = Math.floor(this.#decidedMs / 1_000) === seconds;
-    return wallClock() - (isDecided ? this.#decidedMs : 1_000 * seconds);
-  }
-
-  get isLate(): boolean {
-    return this.ms > LATE_BLOCKS * Math.max(LATE_BLOCK_MS_MIN, this.#pace.blockTimeMs);
-  }
 }
 
 /** So many blocks in a row are more than a slow network: a signer with another key, or none. */
@@ -72,14 +31,24 @@ export class OwnVotes implements BlockWatcher {
   readonly #modules: OwnVotesModules;
   /** Blocks in a row, up to the newest, that have no signature of this validator. */
   unsigned = 0;
+  /** No commit has a signature of this validator since its CometBFT started. */
+  isAwaited = true;
+  #startHeight = 0;
 
   constructor(modules: OwnVotesModules) {
     this.#modules = modules;
   }
 
-  finalized({ lastCommit: { votes } }: Pick<BlockInput, "lastCommit">): void {
+  /** CometBFT starts. Blocks until then, which it may fetch again, have signatures of an earlier life. @param height of the newest block */
+  started(height: number): void {
+    this.isAwaited = true;
+    this.#startHeight = height;
+  }
+
+  finalized({ height, lastCommit: { votes } }: Pick<BlockInput, "height" | "lastCommit">): void {
     const { address, headAge } = this.#modules;
     const own = votes.find((vote) => vote.address === address());
+    if (own !== undefined && own.flag !== "absent" && height - 1 > this.#startHeight) this.isAwaited = false;
     // Blocks of a time in which the node was away have none of its signatures.
     this.unsigned = own?.flag === "absent" && !headAge.isLate ? this.unsigned + 1 : 0;
   }
@@ -173,6 +142,7 @@ export class MisbehaviorReports implements BlockWatcher {
       name: "misbehavior_total",
       help: "Proofs of misbehaviour of a validator in blocks, by kind.",
       labels: ["kind"],
+      values: ["duplicateVote", "lightClientAttack"] satisfies readonly Misbehavior["kind"][],
     });
   }
 

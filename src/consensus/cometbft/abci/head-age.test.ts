@@ -1,31 +1,44 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HeadAge } from "./block-watchers.ts";
+import { commitTimeoutMs, proposeTimeoutMs } from "../home/config.ts";
+import { HeadAge } from "./head-age.ts";
 
 const SECONDS = 1_700_000_000;
 
 function open(blockTimeMs: number) {
   let now = 1_000 * SECONDS;
+  let skew = 0;
   let head = SECONDS - 60;
-  const age = new HeadAge({ blockTimeMs }, { wallClock: () => now, timestamp: () => head });
+  let height = 10;
+  const modules = { wallClock: () => now + skew, now: () => now - 1_000 * SECONDS, timestamp: () => head };
+  const age = new HeadAge({ blockTimeMs }, modules);
   return {
     age,
     pass(ms: number) {
       now += ms;
     },
+    setSkew(ms: number) {
+      skew = ms;
+    },
+    propose(ahead = 1) {
+      age.proposed({ height: height + ahead });
+    },
+    observe(round: number, votedPower: number, { ahead = 1, step = 5 } = {}) {
+      age.observe({ step: { height: height + ahead, round, step }, votedPower, totalPower: 40 });
+    },
     /** A block with the time of now less `ageMs`. */
     decide(ageMs: number) {
       const time = now - ageMs;
       head = Math.floor(time / 1_000);
-      age.finalized({ time: { seconds: head, nanos: (time % 1_000) * 1e6 } });
+      age.finalized({ height: ++height, time: { seconds: head, nanos: (time % 1_000) * 1e6 } });
     },
   };
 }
 
-test("a head is late after 4.5 block times, and after 4.5 s where blocks are closer than a second", () => {
+test("HeadAge is late after two blocks, the wait for a proposal and half a second, and not before 4.5 s", () => {
   for (const [blockTimeMs, msMax] of [
     [1_000, 4_500],
-    [5_000, 22_500],
+    [5_000, 12_500],
     [200, 4_500],
   ] as const) {
     const { age, pass, decide } = open(blockTimeMs);
@@ -42,10 +55,134 @@ test("a head is late after 4.5 block times, and after 4.5 s where blocks are clo
   }
 });
 
-test("the age of a decided block counts its fraction of a second, that of one from before the start does not", () => {
+test("HeadAge counts the fraction of a second of a decided block, not that of one from before the start", () => {
   const { age, pass, decide } = open(1_000);
   assert.equal(age.ms, 60_000);
   pass(1_900);
   decide(1_000);
   assert.equal(age.ms, 1_000);
+});
+
+test("HeadAge is extended by a proposal, a later round and new votes of two thirds for the next block", () => {
+  const { age, pass, decide, propose, observe } = open(1_000);
+  decide(1_000);
+  pass(3_000);
+  observe(0, 20);
+  propose();
+  pass(4_000);
+  assert.equal(age.isLate, false);
+  observe(0, 30);
+  pass(4_000);
+  assert.equal(age.isLate, false);
+  observe(1, 0);
+  // Round 1 waits a second longer for its proposal.
+  pass(5_500);
+  assert.equal(age.isLate, false);
+  pass(1);
+  assert.equal(age.isLate, true);
+});
+
+test("HeadAge is not extended by the same votes, other heights, or votes for a block that others have", () => {
+  const { age, pass, decide, propose, observe } = open(1_000);
+  decide(0);
+  observe(0, 0);
+  pass(1_000);
+  observe(0, 30);
+  pass(3_000);
+  observe(0, 30);
+  observe(0, 40);
+  propose(0);
+  propose(2);
+  observe(2, 40, { ahead: 2 });
+  observe(3, 40, { ahead: 2 });
+  observe(0, 0);
+  observe(0, 40, { step: 8 });
+  pass(1_501);
+  assert.equal(age.isLate, true);
+});
+
+test("HeadAge of an old head is not made fresh by proposals and rounds, only by a block with a fresh time", () => {
+  const { age, pass, decide, propose, observe } = open(1_000);
+  decide(60_000);
+  observe(0, 0);
+  for (let round = 1; round < 5; round++) {
+    propose();
+    observe(round, 40);
+    assert.equal(age.isLate, true);
+    pass(100);
+  }
+  decide(900);
+  assert.equal(age.isLate, false);
+});
+
+test("HeadAge with a clock that is ahead by more than the limit stays late", () => {
+  const { age, pass, setSkew, decide, propose } = open(1_000);
+  setSkew(10_000);
+  for (let block = 0; block < 5; block++) {
+    decide(1_000);
+    pass(900);
+    propose();
+    assert.equal(age.isLate, true);
+  }
+});
+
+/** In how many moments of two turns of all validators a node is late that looks at its round each half second. Validators in `down` do not propose. */
+function lateSamples(validators: number, down: ReadonlySet<number>, blockTimeMs: number): number {
+  const { age, pass, decide, propose, observe } = open(blockTimeMs);
+  let late = 0;
+  let sincePollMs = 0;
+  const state = { round: 0, votedPower: 0 };
+  const run = (ms: number) => {
+    for (let at = 0; at < ms; at += 50) {
+      pass(50);
+      sincePollMs += 50;
+      if (sincePollMs >= 500) {
+        sincePollMs = 0;
+        observe(state.round, state.votedPower);
+      }
+      if (age.isLate) late++;
+    }
+  };
+  decide(0);
+  for (let turn = 0; turn < 2 * validators; turn++) {
+    Object.assign(state, { round: 0, votedPower: 0 });
+    let tookMs = commitTimeoutMs(blockTimeMs);
+    run(tookMs);
+    while (down.has((turn + state.round) % validators)) {
+      const proposeMs = proposeTimeoutMs(blockTimeMs, state.round);
+      run(proposeMs);
+      state.votedPower = 40;
+      const precommitMs = 1_000 + 500 * state.round;
+      run(precommitMs);
+      tookMs += proposeMs + precommitMs;
+      state.round++;
+      state.votedPower = 0;
+    }
+    propose();
+    run(100);
+    decide(tookMs + 100);
+  }
+  return late;
+}
+
+test("HeadAge is late on no healthy node while fewer than a third of the validators are down, in any order", () => {
+  const sets = {
+    4: [[3]],
+    7: [
+      [2, 5],
+      [2, 3],
+    ],
+    20: [
+      [1, 4, 7, 11, 14, 18],
+      [2, 3, 9, 10, 11, 17],
+      [4, 5, 6, 7, 8, 9],
+    ],
+  };
+  for (const [validators, choices] of Object.entries(sets)) {
+    for (const down of choices) {
+      for (const blockTimeMs of [1_000, 5_000]) {
+        assert.equal(lateSamples(Number(validators), new Set(down), blockTimeMs), 0, `${down} of ${validators}`);
+      }
+    }
+  }
 });

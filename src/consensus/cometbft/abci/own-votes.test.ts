@@ -9,11 +9,12 @@ const OTHER = ACCOUNTS[1]!;
 function open() {
   const headAge = { isLate: false };
   const own = { address: OWN };
+  let height = 100;
   const votes = new OwnVotes({ address: () => own.address, headAge });
   const blocks = (count: number, flag: "commit" | "absent" | "nil", address = OWN) => {
     const others = { address: OTHER, power: 10, flag: "commit" } as const;
     for (let i = 0; i < count; i++) {
-      votes.finalized({ lastCommit: { round: 0, votes: [others, { address, power: 10, flag }] } });
+      votes.finalized({ height: ++height, lastCommit: { round: 0, votes: [others, { address, power: 10, flag }] } });
     }
   };
   return { votes, blocks, headAge, own };
@@ -46,6 +47,24 @@ test("blocks of a time in which the node was away are not counted, nor are those
   blocks(20, "absent");
   assert.equal(votes.unsigned, 0);
   own.address = OWN;
-  votes.finalized({ lastCommit: { round: 0, votes: [] } });
+  votes.finalized({ height: 1_000, lastCommit: { round: 0, votes: [] } });
   assert.equal(votes.problem, undefined);
+});
+
+test("OwnVotes awaits a signature for a block after the start of CometBFT, at each start", () => {
+  const { votes, blocks } = open();
+  assert.equal(votes.isAwaited, true);
+  votes.started(102);
+  // The commits of blocks 100 to 102 are of the life before.
+  blocks(3, "commit");
+  assert.equal(votes.isAwaited, true);
+  blocks(1, "absent");
+  blocks(1, "commit", OTHER);
+  assert.equal(votes.isAwaited, true);
+  blocks(1, "nil");
+  assert.equal(votes.isAwaited, false);
+  blocks(1, "absent");
+  assert.equal(votes.isAwaited, false);
+  votes.started(107);
+  assert.equal(votes.isAwaited, true);
 });

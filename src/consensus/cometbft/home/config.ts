@@ -151,13 +151,17 @@ function paceOf(blockTimeMs: number): Pace {
   const isFast = isFastPace(blockTimeMs);
   return {
     timeout_commit: `${commitTimeoutMs(blockTimeMs)}ms`,
-    // A proposer that is missing must not make the heads of the others look late (`/readyz`). A machine that needs longer has the rounds after it.
-    timeout_propose: blockTimeMs < 1000 ? "1s" : "2s",
-    timeout_propose_delta: blockTimeMs < 1000 ? "200ms" : "1s",
+    timeout_propose: `${proposeTimeoutMs(blockTimeMs, 0)}ms`,
+    timeout_propose_delta: `${proposeTimeoutMs(blockTimeMs, 1) - proposeTimeoutMs(blockTimeMs, 0)}ms`,
     timeout_prevote: isFast ? "300ms" : blockTimeMs < 1000 ? "500ms" : "1s",
     timeout_precommit: isFast ? "300ms" : blockTimeMs < 1000 ? "500ms" : "1s",
     peer_gossip_sleep_duration: isFast ? "10ms" : "100ms",
   };
+}
+
+/** How long validators wait for the proposal of a round. A machine that needs longer has the rounds after it. */
+export function proposeTimeoutMs(blockTimeMs: number, round: number): number {
+  return blockTimeMs < 1000 ? 1_000 + 200 * round : 2_000 + 1_000 * round;
 }
 
 /** CometBFT waits so long after each block: no two are closer. */

@@ -71,6 +71,7 @@ export class NodePermissions implements PeerFilter {
       name: "refused_peers_total",
       help: "Connections to nodes that may not connect, by what refused them (removed, contract, unanswered).",
       labels: ["source"],
+      values: ["removed", "contract", "unanswered"],
     });
   }
 

@@ -27,6 +27,8 @@ export class ChainApplication {
   /** Replaces replies. */
   overrides: Handlers = {};
   isListening = true;
+  /** Sees each call before it is answered. */
+  observe: (call: CallName, fields: unknown) => void = () => {};
   /** A snapshot is taken at each multiple. */
   snapshotInterval = 10;
   readonly snapshots = new Map<number, string>();
@@ -62,6 +64,7 @@ export class ChainApplication {
 
   #answer(body: Uint8Array): Uint8Array {
     const { call, fields } = decodeRequest(body);
+    this.observe(call, fields);
     const handle = (this.overrides[call] ?? this.#handlers[call]) as ((fields: unknown) => object) | undefined;
     return replyFrame(call, handle?.(fields) ?? {});
   }

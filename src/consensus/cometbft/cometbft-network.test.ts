@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { CometBftNetwork } from "./cometbft-network.ts";
+import type { EnginePeer } from "./rpc/answers.ts";
+
+type Engine = {
+  readonly isCatchingUp?: boolean;
+  readonly peers?: number;
+  readonly power?: number;
+  readonly isAwaited?: boolean;
+};
+
+function problemOf({ isCatchingUp = false, peers = 3, power = 0, isAwaited = false }: Engine): string | undefined {
+  const view = {
+    status: { isCatchingUp, votingPower: power, validatorAddress: "11".repeat(20) },
+    peers: Array.from({ length: peers }, () => ({}) as EnginePeer),
+    quorum: "present",
+    step: undefined,
+  };
+  const network = new CometBftNetwork({ nodeId: "", p2pAddress: "" }, {
+    application: { behind: undefined },
+    signing: { isWaiting: false, reason: undefined },
+    supervisor: { state: { kind: "running" } },
+    headAge: { isLate: false },
+    ownVotes: { problem: undefined, isAwaited },
+    view,
+  } as unknown as ConstructorParameters<typeof CometBftNetwork>[1]);
+  return network.status().problem;
+}
+
+test("CometBftNetwork that catches up without a peer names the settings to look at", () => {
+  assert.match(problemOf({ isCatchingUp: true, peers: 0 }) ?? "", /cometbft\.persistent-peers/);
+  assert.doesNotMatch(problemOf({ isCatchingUp: true }) ?? "", /cometbft/);
+  assert.notEqual(problemOf({ isCatchingUp: true }), undefined);
+  assert.equal(problemOf({ peers: 0 }), undefined);
+});
+
+test("CometBftNetwork of a validator has a problem until a commit has its vote, and that of a follower has none", () => {
+  assert.notEqual(problemOf({ power: 10, isAwaited: true }), undefined);
+  assert.equal(problemOf({ power: 10 }), undefined);
+  assert.equal(problemOf({ power: 0, isAwaited: true }), undefined);
+});

@@ -42,7 +42,7 @@ test("commit tells every listener of a block, whatever one of them throws, and k
   assert.deepEqual(errors, [fault, fault]);
 });
 
-test("commitTogether tells of its blocks after the last one, also where its caller fails, and of none that could not be synced", () => {
+test("commitTogether publishes its blocks after the last one, also where its caller fails, and none that could not be synced", () => {
   const { chain, random, store } = chainOf(1);
   const heard: number[] = [];
   chain.subscribe(({ executed }) => heard.push(executed.block.header.number));

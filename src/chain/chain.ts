@@ -48,7 +48,7 @@ export type Chain = Omit<ChainReader, "pending"> & {
   rollbackTo(number: number): void;
   /**
    * Calls `listener` for every committed block, in order, after the block can be read. One that throws is logged.
-   * @param isAtOnce blocks that are committed together are told before the next of them is made, and before they are synced: for what the next one is made with
+   * @param isAtOnce true: `listener` receives each of the blocks that are committed together before the next one is built, and before they are synced
    */
   subscribe(listener: (event: BlockCommitted) => void, isAtOnce?: boolean): () => void;
   /** Calls `listener` with the blocks that a rollback removed, ascending, after their removal; once for each part of a long one. */

@@ -25,8 +25,8 @@ type Accessed = {
 type Accesses = Map<Address, Set<Hash>>;
 
 /**
- * Gathers what the execution of a block looks at and changes (EIP-7928). Each step of the block is watched by itself: a transaction, a system
- * call, the withdrawals. What a step looks at stays where the step is undone, and is forgotten where the block goes on without the step.
+ * Gathers what the execution of a block looks at and changes (EIP-7928). Each step of the block is recorded separately: a transaction,
+ * a system call, the withdrawals. What a step looks at stays where the step is undone, and is forgotten where the block goes on without the step.
  */
 export class AccessListBuilder {
   readonly #state: WorldState;
@@ -38,7 +38,7 @@ export class AccessListBuilder {
     this.#state = state;
   }
 
-  /** To be told of each account and slot that a step looks at. */
+  /** Records an account, or a slot of it, that the running step looks at. */
   readonly onAccess = (address: Address, slot: Hash | undefined): void => {
     let slots = this.#step.get(address);
     if (slots === undefined) {
@@ -49,7 +49,7 @@ export class AccessListBuilder {
   };
 
   /**
-   * Runs one step, which ends in `finalizeTransaction`, as a part of index `index`. Where it throws, nothing of it is kept.
+   * Runs one step, which ends in `finalizeTransaction`, as a part of index `index`. Discards what the step looked at where it throws.
    */
   watch<T>(index: number, step: () => T): T {
     this.#step = new Map();
@@ -153,7 +153,7 @@ function indexedValues(values: ReadonlyMap<number, bigint>): IndexedValue[] {
   return [...values].map(([index, value]) => ({ index, value }));
 }
 
-/** `state` that tells of each account and slot that is read or written. */
+/** `state`, with a call of `onAccess` for each account and slot that is read or written. */
 export function reportingAccesses(state: AccountWriter, onAccess: AccessListBuilder["onAccess"]): AccountWriter {
   return {
     account(address) {

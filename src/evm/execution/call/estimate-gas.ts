@@ -84,8 +84,8 @@ function isPlainTransfer({ message: { data, to }, state }: PreparedCall): boolea
 }
 
 /**
- * The transfer with the gas of one before Amsterdam: what it uses is exact, since no code runs. undefined where it needs more; whatever goes
- * wrong here goes wrong again, and is told, in the run that follows.
+ * The transfer with the gas of one before Amsterdam: what it uses is exact, since no code runs. undefined where it needs more; the run
+ * that follows repeats, and reports, every failure.
  */
 function resultOfTransfer(run: Run): CallResult | undefined {
   try {

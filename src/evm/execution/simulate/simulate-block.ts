@@ -2,13 +2,14 @@ import { blobParamsAt } from "../../../base/params/blob-schedule.ts";
 import { nextBaseFee, nextExcessBlobGas } from "../../../base/params/fees.ts";
 import { hardforkAt, isAtLeast, isMergePlannedAt } from "../../../base/params/hardforks.ts";
 import { type Address, ZERO_ADDRESS } from "../../../base/primitives/address.ts";
-import { bigintToFixedBytes, EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
+import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
 import { type Hash, ZERO_HASH } from "../../../base/primitives/hash.ts";
 import type { ExecutedBlock } from "../../../base/types/block.ts";
 import type { Header } from "../../../base/types/header.ts";
 import type { Log } from "../../../base/types/receipt.ts";
 import { buildTransaction } from "../../../base/types/transaction/encode.ts";
 import type { Transaction } from "../../../base/types/transaction/transaction.ts";
+import { transferLog } from "../../../base/types/transfer-log.ts";
 import type { BlockContext } from "../../machine/evm.ts";
 import { haltText } from "../../machine/halts.ts";
 import { precompilesAt } from "../../machine/precompiles/index.ts";
@@ -272,9 +273,6 @@ type SimulatedLog = {
 /** The address that transfers of ether are logged under, as ERC-7528 names ether. */
 const ETHER_ADDRESS = "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee" as Address;
 
-/** keccak256("Transfer(address,address,uint256)"), the event of ERC-20 */
-const TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef" as Hash;
-
 /** Collects the logs of a block's calls; with `traceTransfers` also one for each transfer of ether. */
 type LogCollector = {
   readonly tracer: Tracer;
@@ -294,7 +292,7 @@ function createLogCollector(traceTransfers: boolean): LogCollector {
         open.push([]);
         // CALLCODE moves its value from an account to itself.
         const moves = type !== "DELEGATECALL" && type !== "CALLCODE" && value > 0n;
-        if (traceTransfers && moves) add(transferLog(from, to, value));
+        if (traceTransfers && moves) add(transferLog(ETHER_ADDRESS, from, to, value));
       },
       onExit({ outcome }) {
         const logs = open.pop()!;
@@ -309,16 +307,4 @@ function createLogCollector(traceTransfers: boolean): LogCollector {
       return logs;
     },
   };
-}
-
-function transferLog(from: Address, to: Address, value: bigint): Log {
-  return {
-    address: ETHER_ADDRESS,
-    topics: [TRANSFER_TOPIC, topicOf(from), topicOf(to)],
-    data: bigintToFixedBytes(value, 32),
-  };
-}
-
-function topicOf(address: Address): Hash {
-  return `0x${address.slice(2).padStart(64, "0")}` as Hash;
 }

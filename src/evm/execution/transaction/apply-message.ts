@@ -160,7 +160,7 @@ function refuseForFunds(from: Address, balance: bigint, required: bigint): never
   });
 }
 
-/** What of the gas limit is for execution at most (EIP-8037); undefined: all of it. */
+/** Most of the gas limit that execution may use (EIP-8037); undefined: all of it. */
 function executionMaxOf(block: BlockContext, { isGasWhole }: MessageChecks = {}): bigint | undefined {
   return isGasWhole ? undefined : executionGasMaxOf(block.hardfork, block);
 }

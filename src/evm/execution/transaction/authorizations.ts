@@ -10,7 +10,7 @@ import { concatBytes } from "../../../base/primitives/bytes.ts";
 import { recoverAuthority } from "../../../base/types/transaction/sender.ts";
 import type { Authorization } from "../../../base/types/transaction/transaction.ts";
 import type { State } from "../../machine/state-port.ts";
-import { EMPTY_ACCOUNT, EMPTY_CODE_HASH, isEmptyAccount } from "../../state/account.ts";
+import { type Account, EMPTY_ACCOUNT, EMPTY_CODE_HASH, isEmptyAccount } from "../../state/account.ts";
 import type { TransactionGas } from "./transaction-gas.ts";
 
 /** EIP-7702: what stands before the address in the code of a delegated account. */
@@ -67,12 +67,7 @@ export function applyAuthorizations(
       account.codeHash === EMPTY_CODE_HASH || delegationTarget(state.code(account.codeHash)) !== undefined;
     if (!isDelegatable || account.nonce !== authorization.nonce) continue;
     if (existing) refund += AUTHORIZATION_GAS - AUTHORIZATION_BASE_GAS;
-    state.setAccount(authority, {
-      balance: account.balance,
-      nonce: account.nonce + 1n,
-      codeHash:
-        authorization.address === ZERO_ADDRESS ? EMPTY_CODE_HASH : state.putCode(delegationCode(authorization.address)),
-    });
+    delegate(authority, account, authorization.address, state);
   }
   return { authorities, refund };
 }
@@ -116,13 +111,18 @@ export function applyPaidAuthorizations(
     if (!gas.charge(execution, growth)) return "outOfGas";
     known.isWritten = true;
     known.isDelegationPaid ||= !clears;
-    state.setAccount(authority, {
-      balance: account.balance,
-      nonce: account.nonce + 1n,
-      codeHash: clears ? EMPTY_CODE_HASH : state.putCode(delegationCode(authorization.address)),
-    });
+    delegate(authority, account, authorization.address, state);
   }
   return authorities;
+}
+
+/** Uses up the nonce of `authority`, and lets it run the code of `target`; that of the zero address is its own, empty code. */
+function delegate(authority: Address, { balance, nonce }: Account, target: Address, state: State): void {
+  state.setAccount(authority, {
+    balance,
+    nonce: nonce + 1n,
+    codeHash: target === ZERO_ADDRESS ? EMPTY_CODE_HASH : state.putCode(delegationCode(target)),
+  });
 }
 
 /** The signers of those that hold; undefined when the deadline has passed. */

@@ -35,7 +35,7 @@ export class TransactionGas {
     this.reservoir += state - back;
   }
 
-  /** Takes back what the first frame, which had all of it, left. */
+  /** Takes over the gas that the first frame, which received all of it, has left. */
   absorb({ gasLeft, reservoirLeft = 0n, spilled = 0n }: ExecutionResult): void {
     this.left = gasLeft;
     this.reservoir = reservoirLeft;

@@ -1,13 +1,10 @@
 import { SYSTEM_ADDRESS } from "../../../base/params/gas.ts";
 import type { Address } from "../../../base/primitives/address.ts";
-import { bigintToFixedBytes } from "../../../base/primitives/bytes.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
 import type { Log } from "../../../base/types/receipt.ts";
+import { transferLog } from "../../../base/types/transfer-log.ts";
 import { frame, globals, LOG_TOPICS, LOGS, LOGS_END, logEntry, record, WORD } from "./layout.ts";
 import type { LinearMemory } from "./linear-memory.ts";
-
-/** keccak256("Transfer(address,address,uint256)") */
-const TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef" as Hash;
 
 const WORD_DIGITS = 2 * WORD;
 const ADDRESS_DIGITS = 40;
@@ -68,11 +65,7 @@ export class Logs {
 
   /** Adds the log of a transfer of `value` wei (EIP-7708). */
   appendTransfer(from: Address, to: Address, value: bigint): Log {
-    const log: Log = {
-      address: SYSTEM_ADDRESS,
-      topics: [TRANSFER_TOPIC, paddedAddress(from), paddedAddress(to)],
-      data: bigintToFixedBytes(value, WORD),
-    };
+    const log = transferLog(SYSTEM_ADDRESS, from, to, value);
     this.#add(log);
     return log;
   }
@@ -117,10 +110,6 @@ export class Logs {
     this.#memory.set32(globals.logTop, LOGS);
     this.#memory.set32(globals.logCount, 0);
   }
-}
-
-function paddedAddress(address: Address): Hash {
-  return `0x${"0".repeat(WORD_DIGITS - ADDRESS_DIGITS)}${address.slice(2)}` as Hash;
 }
 
 function topicsOf(digits: string, begin: number): Hash[] {

@@ -19,7 +19,7 @@ import { readTextFile, UnusableFileError } from "../../../store/storage/read-fil
 import { replaceFile } from "../../../store/storage/replace-file.ts";
 import { ContractVerificationError } from "./contract-verification-error.ts";
 
-/** What is stored of verified contracts: their sources come from whoever reaches the node. */
+/** What is stored of verified contracts: their sources come from anyone who reaches the node. */
 export const VERIFIED_CONTRACT_LIMITS = {
   /** A project has a hundred; each takes up to some 100 KB of memory. Further ones are rejected, so that a stranger drives out nobody's. */
   contractsMax: 1000,

@@ -5,7 +5,7 @@ export const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55
 export const TRANSFER_SINGLE = "0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62" as Hash;
 export const TRANSFER_BATCH = "0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb" as Hash;
 
-/** Address of the logs with which the protocol reports transfers of ether (EIP-7708): they look like those of a token, and there is none. */
+/** Address of the logs with which the protocol reports transfers of ether (EIP-7708): they look like those of a token. */
 const ETHER_LOGS = "0xfffffffffffffffffffffffffffffffffffffffe";
 
 /** Whether a contract has written `log`. */

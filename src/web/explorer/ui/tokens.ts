@@ -37,7 +37,7 @@ export function transfersIn(logs: readonly Log[]): readonly TokenTransfer[] {
   });
 }
 
-/** What a token says of itself; undefined members where it does not, or where what it says is none. */
+/** What a token says of itself; undefined where its answer is missing or malformed. */
 export type TokenInfo = {
   readonly symbol: string | undefined;
   readonly decimals: number | undefined;

@@ -146,6 +146,7 @@ function jobsOf({ name, files: ofPass, environment }: Pass, program: string): Jo
       environment: {
         ...process.env,
         ...environment,
+        ...(flags.every && { EVMINT_TEST_EVERY: "1" }),
         TEST_COMPILED: folder,
         ...(isWhole ? {} : { EVMINT_TEST_FILES: JSON.stringify(inPass) }),
       },

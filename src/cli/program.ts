@@ -167,7 +167,10 @@ function addNodeCommands({ program, context, load, invocation }: Cli): void {
     .option("--account-permissions <owner>", PERMISSIONS_HELP)
     .option("--block-time <duration>", "time between blocks (default 1s)")
     .option("--http-port <number>", "HTTP port of the first node (default 8545)")
-    .option("--port-offset <number>", "added to every port, for a second network on this machine (default 0)")
+    .option(
+      "--port-offset <number>",
+      "added to every port, for a second network on this machine; may be negative (default 0)",
+    )
     .action(async (flags: Flags) => {
       const { testnet } = await import("./commands/testnet.ts");
       testnet(flags as TestnetOptions, context);

@@ -197,6 +197,7 @@ test("the program of CometBFT is the one that this node is built for", () => {
     programFinding("/cometbft", { built, printed }).level;
   assert.equal(level("v0.40.0", "0.39.0"), "ok");
   assert.equal(level("v0.38.17", "0.38.17"), "fault");
+  assert.equal(level("v0.40.1", "0.39.1"), "warning");
   assert.equal(level("v1.0.1", "1.0.1"), "fault");
   assert.equal(level(undefined, "0.39.0"), "ok");
   assert.equal(level("(devel)", "0.39.0"), "ok");

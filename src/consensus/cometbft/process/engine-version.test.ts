@@ -35,8 +35,7 @@ test("assertEngineVersion refuses another release, and neither a patch nor a pro
 
 test("startEngineProcess starts no program of another release", async () => {
   const modules = { log: SILENT_LOGGER, timers: fatalTimers };
-  const start = (version: string) =>
-    startEngineProcess({ binary: program(version), directory, onFault() {} }, modules);
+  const start = (version: string) => startEngineProcess({ binary: program(version), directory, onFault() {} }, modules);
   assert.throws(() => start("v1.0.1"), { code: "COMETBFT_OTHER_VERSION" });
   assert.equal((await start("v0.40.0").exited).code, 0);
 });

@@ -2,7 +2,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } 
 import { join, resolve } from "node:path";
 import { parseGenesis } from "../../base/params/genesis.ts";
 import { genesisBlock } from "../../chain/genesis-block.ts";
-import { genesisRules } from "../../consensus/chain-start.ts";
+import { genesisForks, genesisRules } from "../../consensus/chain-start.ts";
 import { engineGenesisJson } from "../../consensus/cometbft/home/config.ts";
 import { createEngineGenesis, createEngineKeys, nodeIdOf } from "../../consensus/cometbft/home/home.ts";
 import { validatorPublicKey } from "../../consensus/cometbft/signing/key-files.ts";
@@ -130,6 +130,7 @@ function engineGenesisOf(text: string, nodes: readonly TestnetNode[]): string {
       })),
     genesisHash: block.hash,
     rules: genesisRules(genesis.config),
+    forks: genesisForks(genesis.config, block.header),
   });
 }
 

@@ -92,7 +92,10 @@ test("eth_getTransactionLogs has the logs of the receipt, and is null for a tran
       return logs.length;
     }),
   );
-  assert.ok(lengths.every((length) => length > 0), String(lengths));
+  assert.ok(
+    lengths.every((length) => length > 0),
+    String(lengths),
+  );
   assert.equal(await getTransactionLogs.call(modules, [modules.pooled[0]!.tx.hash]), null);
   await assert.rejects(getTransactionLogs.call(modules, ["0x1"]), { code: "RPC_INVALID_PARAMS" });
 });

@@ -76,6 +76,7 @@ export const RPC_PAGES: readonly RpcPage[] = [
       "eth_sendRawTransaction",
       "eth_sendTransaction",
       "eth_getTransactionReceipt",
+      "eth_getTransactionLogs",
       "eth_getTransactionByHash",
       "eth_sendRawTransactionSync",
       "eth_fillTransaction",

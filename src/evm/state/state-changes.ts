@@ -8,7 +8,7 @@ import type { AccountChange, StateChanges, StateReader } from "./reader.ts";
 import type { WorldState } from "./world-state.ts";
 
 /** Changes that are no state: something in them is none, is there twice, or is missing. */
-class InvalidStateError extends NodeError {
+export class InvalidStateError extends NodeError {
   readonly code = "STORE_INVALID_STATE";
 }
 

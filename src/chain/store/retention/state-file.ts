@@ -17,7 +17,7 @@ import {
 } from "../../../store/storage/log-segment.ts";
 import { LOG_FORMAT } from "../../../store/storage/schema.ts";
 import { decodeBlockRecord, decodeHeader, decodePrefix } from "../../records/block-record.ts";
-import { writeChanges } from "../../records/changes-record.ts";
+import { encodeChanges } from "../../records/changes-record.ts";
 import { assertRecordKind, RECORD_KIND } from "../../records/header-record.ts";
 import type { BlockIndex } from "../index/block-index.ts";
 import type { Applied } from "../index/block-rows.ts";
@@ -80,8 +80,8 @@ export class StateFiles {
     }
   }
 
-  /** @param codeOf code by its hash */
-  create(number: number, hash: Hash, codeOf: (codeHash: Hash) => Uint8Array): StateFileWriter {
+  /** @param codeOf code by its hash, for `add` */
+  create(number: number, hash: Hash, codeOf?: (codeHash: Hash) => Uint8Array): StateFileWriter {
     return new StateFileWriter(this.directory, { number, hash, bytes: 0 }, codeOf);
   }
 
@@ -126,7 +126,7 @@ export class StateFileWriter {
   readonly #directory: LogDirectory;
   readonly #file: LogFile;
   readonly #target: StateFile;
-  readonly #codeOf: (codeHash: Hash) => Uint8Array;
+  readonly #codeOf: ((codeHash: Hash) => Uint8Array) | undefined;
   readonly #salt = randomInt(2 ** 32);
   readonly #writtenCodes = new Set<Hash>();
   #accounts: AccountChange[] = [];
@@ -135,7 +135,7 @@ export class StateFileWriter {
   #size: number;
   #synced = 0;
 
-  constructor(directory: LogDirectory, target: StateFile, codeOf: (codeHash: Hash) => Uint8Array) {
+  constructor(directory: LogDirectory, target: StateFile, codeOf: ((codeHash: Hash) => Uint8Array) | undefined) {
     this.#directory = directory;
     this.#target = target;
     this.#codeOf = codeOf;
@@ -149,7 +149,7 @@ export class StateFileWriter {
   add({ address, account, storage }: StatePiece): void {
     const { codeHash } = account;
     if (codeHash !== EMPTY_CODE_HASH && !this.#writtenCodes.has(codeHash)) {
-      const code = this.#codeOf(codeHash);
+      const code = this.#codeOf!(codeHash);
       this.#writtenCodes.add(codeHash);
       this.#codes.set(codeHash, code);
       this.#partBytes += code.length;
@@ -157,6 +157,15 @@ export class StateFileWriter {
     this.#accounts.push({ address, account, storage, storageCleared: false });
     this.#partBytes += ACCOUNT_BYTES + storage.size * SLOT_BYTES;
     if (this.#partBytes >= PART_BYTES) this.#writePart();
+  }
+
+  /** @param changes that lead from nothing to the next part of the state (changes-record.ts) */
+  addPart(changes: Uint8Array): void {
+    const part = new ByteWriter(changes.length + 2);
+    part.byte(RECORD_KIND.statePart);
+    part.byte(VERSION);
+    part.bytes(changes);
+    this.#append(part.finish());
   }
 
   /** True when `sync` is to be called before the next piece. */
@@ -192,11 +201,7 @@ export class StateFileWriter {
   }
 
   #writePart(): void {
-    const part = new ByteWriter(this.#partBytes + 16);
-    part.byte(RECORD_KIND.statePart);
-    part.byte(VERSION);
-    writeChanges(part, { accounts: this.#accounts, codes: this.#codes }, new Set());
-    this.#append(part.finish());
+    this.addPart(encodeChanges({ accounts: this.#accounts, codes: this.#codes }));
     this.#accounts = [];
     this.#codes = new Map();
     this.#partBytes = 0;

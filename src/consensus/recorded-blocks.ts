@@ -207,7 +207,7 @@ export class RecordedBlocks implements Application {
     let next = 0;
     for (const raw of txs.slice(1)) {
       const tx = transactions[next];
-      // A decided block may have an invalid transaction, which is none of ours.
+      // A decided block may hold an invalid transaction, which the block on record leaves out.
       if (tx === undefined || !Buffer.from(tx.raw).equals(raw)) {
         results.push(SKIPPED_RESULT);
         continue;

@@ -118,7 +118,9 @@ export function readValidatorPower(directory: string): number {
   const file = genesisPath(directory);
   const { validatorPower = "1" } = (readJsonFile(file) as GenesisFile).app_state ?? {};
   if (typeof validatorPower !== "string" || !VALIDATOR_POWER_DIGITS.test(validatorPower)) {
-    throw new EngineHomeError(`${file}: app_state.validatorPower is none from 1 to 999999`, { file });
+    throw new EngineHomeError(`${file}: app_state.validatorPower has to be a decimal string from "1" to "999999"`, {
+      file,
+    });
   }
   return Number(validatorPower);
 }

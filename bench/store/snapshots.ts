@@ -3,9 +3,11 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
+import { deflateRawSync } from "node:zlib";
 import { HISTORY_STORAGE_ADDRESS } from "../../src/base/params/gas.ts";
 import { parseGenesis } from "../../src/base/params/genesis.ts";
 import { addressToBytes, ZERO_ADDRESS } from "../../src/base/primitives/address.ts";
+import { EMPTY_BYTES } from "../../src/base/primitives/bytes.ts";
 import { type Hash, hashFromBigint, hashFromBytes, hashToBytes } from "../../src/base/primitives/hash.ts";
 import { keccak256, keccak256Hash } from "../../src/base/primitives/keccak.ts";
 import { createFailures } from "../../src/base/telemetry/failures.ts";
@@ -19,23 +21,28 @@ import {
 } from "../../src/base/types/constants.ts";
 import type { Header } from "../../src/base/types/header.ts";
 import { headerHash } from "../../src/base/types/header-codec.ts";
+import type { BlockRecord } from "../../src/chain/block-store.ts";
 import { createChain } from "../../src/chain/chain.ts";
 import { createChainStateTrie } from "../../src/chain/chain-state-trie.ts";
-import { encodeBlockRecord } from "../../src/chain/records/block-record.ts";
+import { decodeBlockRecord, encodeBlockRecord } from "../../src/chain/records/block-record.ts";
 import { OrderedState } from "../../src/chain/store/nodes/ordered-state.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
-import { StateFiles } from "../../src/chain/store/retention/state-file.ts";
 import type { StatePiece } from "../../src/chain/store/retention/state-pieces.ts";
 import { type ConsensusData, encodeConsensusData } from "../../src/consensus/consensus-data.ts";
+import { BoundaryProofs } from "../../src/consensus/state-sync/boundary-proofs.ts";
 import { SnapshotRestore } from "../../src/consensus/state-sync/restore.ts";
 import { SnapshotFiles } from "../../src/consensus/state-sync/snapshot-files.ts";
-import { CHUNK_BYTES, SNAPSHOT_FORMAT } from "../../src/consensus/state-sync/snapshot-format.ts";
+import {
+  CHUNK_BYTES,
+  packPart,
+  packProof,
+  SNAPSHOT_FORMAT,
+  unpackBlock,
+} from "../../src/consensus/state-sync/snapshot-format.ts";
 import { createSnapshots, SNAPSHOT_REST_MS } from "../../src/consensus/state-sync/snapshots.ts";
 import { StateParts } from "../../src/consensus/state-sync/state-parts.ts";
 import { EMPTY_CODE_HASH } from "../../src/evm/state/account.ts";
 import { createStateTrie } from "../../src/evm/state/state-trie.ts";
-import { openBlockLog } from "../../src/store/storage/block-log.ts";
-import { openLogDirectory } from "../../src/store/storage/log-file.ts";
 import { byKey } from "../../src/store/storage/row-order.ts";
 import { printTable, updateResult } from "../support/report.ts";
 import { addressOf, createTransferChain } from "./transfer-chain.ts";
@@ -50,18 +57,18 @@ const BLOCK_MS = 250;
 const BLOCKS_ALONE = 40;
 
 /**
- * `npm run bench -- snapshots [ACCOUNTS]`: a snapshot of a state with so many accounts, each tenth a contract with 5 slots, is made while blocks of 200
- * transfers follow each other, and restored; then the restore is killed in the middle, and done again. Each part has a process of its own, for its memory.
+ * `npm run bench -- snapshots [ACCOUNTS] [restore]`: a snapshot of a generated state with so many accounts, each tenth a contract with 5 slots, is restored; then
+ * the restored node makes one while blocks of 200 transfers follow each other, unless only `restore` is asked for. Each part has a process of its own, for its
+ * memory.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const accounts = Number(args[0] ?? ACCOUNTS);
-  const directory = args[2] ?? mkdtempSync(join(tmpdir(), "evmint-bench-"));
-  const step = { state: makeState, make: makeSnapshot, restore: restoreSnapshot }[args[1] ?? ""];
-  if (step !== undefined) {
-    const figures = await step(directory, accounts);
+  if (args[2] !== undefined) {
+    const figures = await STEPS[args[1] as keyof typeof STEPS](args[2], accounts);
     console.log(JSON.stringify({ ...figures, "peak MB": process.resourceUsage().maxRSS / 1024 }));
     return;
   }
+  const directory = mkdtempSync(join(tmpdir(), "evmint-bench-"));
   try {
     const own = (name: string) => {
       const command = [...process.execArgv, process.argv[1]!, "snapshots", String(accounts), name, directory];
@@ -72,7 +79,7 @@ export async function run(args: readonly string[]): Promise<void> {
       return JSON.parse(answer.trim().split("\n").at(-1)!) as Record<string, number>;
     };
     const row: Record<string, number> = { accounts };
-    for (const name of ["state", "make", "restore"]) {
+    for (const name of args[1] === "restore" ? ["files", "restore"] : ["files", "restore", "make"]) {
       for (const [figure, value] of Object.entries(own(name))) row[`${name} ${figure}`] = value;
       console.error(name, row);
     }
@@ -149,18 +156,37 @@ function slotsOf(i: number): ReadonlyMap<Hash, bigint> {
   return new Map(order.map(([, slot], n) => [hashFromBytes(slot), BigInt(n + 1)]));
 }
 
-/** A store whose only block has this state. */
-async function makeState(directory: string, accounts: number) {
-  const state = new OrderedState();
-  for (const { address, account, storage } of piecesOf(accounts)) {
-    state.addAccount(keccak256(addressToBytes(address)), account);
-    for (const [slot, value] of storage) state.addSlot(keccak256(hashToBytes(slot)), value);
+/** The files of a snapshot of block 1, which has this state. */
+async function makeFiles(directory: string, accounts: number) {
+  const proofs = new BoundaryProofs();
+  const state = new OrderedState(proofs.sinkOf);
+  const codes = new Map(Array.from({ length: CODES }, (_, i) => [keccak256Hash(codeOf(i)), codeOf(i)]));
+  const parts = new StateParts(proofs, (codeHash) => codes.get(codeHash)!, CHUNK_BYTES);
+  async function* chunks() {
+    // The block, which has the root, is what this chunk ends with.
+    yield EMPTY_BYTES;
+    for (const piece of piecesOf(accounts)) {
+      const { address, account, storage } = piece;
+      state.addAccount(keccak256(addressToBytes(address)), account);
+      for (const [slot, value] of storage) state.addSlot(keccak256(hashToBytes(slot)), value);
+      const part = parts.add(piece);
+      if (part !== undefined) yield packPart(part);
+    }
+    const rest = parts.finish();
+    if (rest !== undefined) yield packPart(rest);
   }
+  const block = () => deflateRawSync(encodeBlockRecord(recordOf(hashFromBytes(state.finish())), new Set()));
+  const tails = () => [block(), ...proofs.proofs().map(packProof)];
+  const bytes = await new SnapshotFiles(join(directory, "files")).write(1, chunks(), tails);
+  return { MB: bytes / 1e6 };
+}
+
+function recordOf(stateRoot: Hash): BlockRecord {
   const header: Header = {
     parentHash: GENESIS_HASH,
     sha3Uncles: EMPTY_UNCLES_HASH,
     coinbase: ZERO_ADDRESS,
-    stateRoot: hashFromBytes(state.finish()),
+    stateRoot,
     transactionsRoot: EMPTY_TRIE_ROOT,
     receiptsRoot: EMPTY_TRIE_ROOT,
     logsBloom: new Uint8Array(256),
@@ -179,28 +205,9 @@ async function makeState(directory: string, accounts: number) {
     parentBeaconBlockRoot: hashFromBigint(0n),
     requestsHash: EMPTY_REQUESTS_HASH,
   };
-  const hash = headerHash(header);
-  const folder = openLogDirectory(join(directory, "data", "log"));
-  const log = openBlockLog({ directory: folder });
-  const block = { hash, header, transactions: [], uncles: [], withdrawals: [] };
+  const block = { hash: headerHash(header), header, transactions: [], uncles: [], withdrawals: [] };
   const consensusData = encodeConsensusData(CONSENSUS_DATA);
-  const changes = { accounts: [], codes: new Map() };
-  log.append(encodeBlockRecord({ block, senders: [], receipts: [], changes, consensusData }, new Set()));
-  log.close();
-  const writer = new StateFiles(folder).create(1, hash);
-  const codes = new Map(Array.from({ length: CODES }, (_, i) => [keccak256Hash(codeOf(i)), codeOf(i)]));
-  const parts = new StateParts({ end() {} }, (codeHash) => codes.get(codeHash)!, CHUNK_BYTES);
-  for (const piece of piecesOf(accounts)) {
-    const part = parts.add(piece);
-    if (part !== undefined) writer.addPart(part);
-  }
-  const rest = parts.finish();
-  if (rest !== undefined) writer.addPart(rest);
-  writer.sync();
-  writer.finish();
-  const start = performance.now();
-  openStore(directory, "data").close();
-  return { "index s": (performance.now() - start) / 1000 };
+  return { block, senders: [], receipts: [], changes: { accounts: [], codes: new Map() }, consensusData };
 }
 
 function openStore(directory: string, name: string) {
@@ -213,7 +220,7 @@ function openStore(directory: string, name: string) {
 
 /** Makes the snapshot while blocks follow each other, in the pace of before. */
 async function makeSnapshot(directory: string, accounts: number) {
-  const store = openStore(directory, "data");
+  const store = openStore(directory, "restored");
   const chain = createChain({
     config: CONFIG,
     store,
@@ -274,19 +281,17 @@ async function makeSnapshot(directory: string, accounts: number) {
 }
 
 async function restoreSnapshot(directory: string) {
-  const files = new SnapshotFiles(join(directory, "snapshots"));
+  const files = new SnapshotFiles(join(directory, "files"));
   const snapshot = files.list()[0]!;
   const target = join(directory, "restored");
-  const store = openStore(directory, "data");
-  const appHash = store.blockHash(1)!;
-  store.close();
+  const { block } = decodeBlockRecord(unpackBlock(files.chunk(1, SNAPSHOT_FORMAT, 0)));
+  const appHash = headerHash(block.header);
   const rssBefore = process.memoryUsage().rss;
   const restore = new SnapshotRestore(
     { directory: target, config: CONFIG },
     { source: { consensusDataOf: async () => CONSENSUS_DATA }, log: SILENT_LOGGER },
   );
   const start = performance.now();
-  let peak = 0;
   if (restore.offerSnapshot(snapshot, appHash) !== "accept") throw new Error("the snapshot is not accepted");
   let verifiedMs = 0;
   for (let index = 0; index < snapshot.chunks; index++) {
@@ -294,12 +299,13 @@ async function restoreSnapshot(directory: string) {
     const chunk = files.chunk(snapshot.height, SNAPSHOT_FORMAT, index);
     const { result } = await restore.applySnapshotChunk(index, chunk, "peer");
     if (result !== "accept") throw new Error(`chunk ${index}: ${result}`);
-    peak = Math.max(peak, process.memoryUsage().rss);
   }
   const seconds = (performance.now() - start) / 1000;
   if (!existsSync(target)) throw new Error("nothing was restored");
   return { "chunks s": verifiedMs / 1000, s: seconds, "rss before MB": rssBefore / 2 ** 20 };
 }
+
+const STEPS = { files: makeFiles, restore: restoreSnapshot, make: makeSnapshot } as const;
 
 function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -151,6 +151,37 @@ test("a snapshot restores the state of its block, and the chain goes on from the
     store.close();
   }
   assert.equal(isSnapshotAlone(directory), false);
+});
+
+test("a process that dies while the index is made goes on there: the parts of the state are not read again", async () => {
+  const { directory, restore } = openRestore();
+  restore.offerSnapshot(snapshot, appHash());
+  assert.ok((await applyAll(restore, chunks)).every((result) => result === "accept"));
+  // As the process leaves it that dies in the index: without its rows, and before the folder gets its name.
+  const unfinished = `${directory}.restoring`;
+  renameSync(directory, unfinished);
+  rmSync(join(unfinished, "index"), { recursive: true });
+  const { config } = running.node.core.chain;
+  const modules = { source: consensusDataIn(running.node.core.chain), log: STRICT_LOGGER };
+  const again = new SnapshotRestore({ directory, config }, modules);
+  // Parts of another content, which is not looked at.
+  const other = chunks.map((chunk, index) => (index === 0 ? chunk : Uint8Array.of(index)));
+  assert.equal(again.offerSnapshot(describeSnapshot(30, other.map(hashOfChunk)), appHash()), "accept");
+  const bad = await again.applySnapshotChunk(0, Uint8Array.of(1), "liar");
+  assert.deepEqual(bad, { result: "retry", refetchChunks: [0], rejectSenders: ["liar"] });
+  assert.ok((await applyAll(again, other)).every((result) => result === "accept"));
+  assert.deepEqual(again.restored(), { height: 30, appHash: appHash() });
+  assert.equal(existsSync(unfinished), false);
+  const store = openDiskBlockStore({ defer: deferNothing, directory, createTrie: createStateTrie });
+  assert.deepEqual(store.check().faults, []);
+  assert.equal(store.header(30)!.stateRoot, running.node.core.chain.header(30)!.stateRoot);
+  store.close();
+
+  // Of another block it is of no use.
+  renameSync(directory, unfinished);
+  const fresh = new SnapshotRestore({ directory, config }, modules);
+  assert.equal(fresh.offerSnapshot(snapshot, running.node.core.chain.blockHash(29)!), "accept");
+  assert.equal((await fresh.applySnapshotChunk(0, chunks[0]!, "peer")).result, "rejectSnapshot");
 });
 
 test("a chunk that is damaged, or comes from another place, is fetched again from another peer", async () => {

@@ -32,7 +32,9 @@ type ReceivedSnapshotOptions = {
 };
 
 /** What a chunk has: the block, or changes that lead from nothing to a part of its state (changes-record.ts). */
-export type ReceivedChunk = { readonly kind: "block" } | { readonly kind: "part"; readonly changes: Uint8Array };
+export type ReceivedChunk =
+  | { readonly kind: "block" | "skipped" }
+  | { readonly kind: "part"; readonly changes: Uint8Array };
 
 /**
  * Decodes the chunks of a snapshot in order. It is the one place that reads what peers send of a snapshot, and it reads no file: whatever it
@@ -92,6 +94,12 @@ export class ReceivedSnapshot {
       // Decoders throw what their callers of our own data need. Of a peer's data all of it means the same.
       throw new InvalidSnapshotError(`chunk ${this.#next} is malformed`, {}, { cause });
     }
+  }
+
+  /** Passes over a part. */
+  skip(): ReceivedChunk {
+    this.#next++;
+    return { kind: "skipped" };
   }
 
   /**

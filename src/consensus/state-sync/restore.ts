@@ -9,7 +9,7 @@ import { encodeBlockRecord } from "../../chain/records/block-record.ts";
 import { deferNothing } from "../../chain/store/background-work.ts";
 import { openDiskBlockStore } from "../../chain/store/open-block-store.ts";
 import { LOG_FOLDER } from "../../chain/store/replace-log.ts";
-import { StateFiles, type StateFileWriter } from "../../chain/store/retention/state-file.ts";
+import { newestStateFile, StateFiles, type StateFileWriter } from "../../chain/store/retention/state-file.ts";
 import { createStateTrie } from "../../evm/state/state-trie.ts";
 import { openBlockLog } from "../../store/storage/block-log.ts";
 import { openLogDirectory } from "../../store/storage/log-file.ts";
@@ -50,7 +50,8 @@ type RestoredBlock = { readonly height: number; readonly appHash: Hash };
  * source says, and is asked for with the first chunk. What fails otherwise is our disk, and ends the run.
  *
  * Each part of the state goes to the state file of the new store as soon as it is proven, so neither memory nor disk depend on what a peer makes up. The
- * store appears in `directory` whole or not at all.
+ * store appears in `directory` whole or not at all. A process that dies once the state is on disk, while the index is made, which takes longest, goes on
+ * there with the same block: CometBFT fetches all chunks again, and those of the state are not looked at.
  */
 export class SnapshotRestore implements Restore {
   readonly #options: RestoreOptions;
@@ -89,7 +90,8 @@ export class SnapshotRestore implements Restore {
     this.#offers++;
     this.#received = new ReceivedSnapshot({ snapshot, appHash, config });
     this.#store?.abandon();
-    this.#store = undefined;
+    this.#store = UnfinishedStore.whole(directory, appHash);
+    if (this.#store !== undefined) this.#log.info("the state is on disk already, its parts are not read again");
     this.#senders.clear();
     return "accept";
   }
@@ -106,7 +108,7 @@ export class SnapshotRestore implements Restore {
     const { height } = snapshot;
     let content: ReceivedChunk;
     try {
-      content = received.add(chunk);
+      content = index > 0 && this.#store?.isWhole ? received.skip() : received.add(chunk);
       if (content.kind === "block") {
         // No chunk is taken meanwhile; but another run of CometBFT may offer, and replaces what this one has.
         this.#received = undefined;
@@ -124,13 +126,14 @@ export class SnapshotRestore implements Restore {
       this.#log.warn("snapshot rejected", { height, error });
       return { ...result("rejectSnapshot"), rejectSenders: [...this.#senders] };
     }
-    if (content.kind === "block") return result("accept");
-    this.#store ??= new UnfinishedStore(this.#options.directory, received.block);
-    this.#store.addPart(content.changes);
+    if (content.kind === "part") {
+      this.#store ??= new UnfinishedStore(this.#options.directory, received.block);
+      this.#store.addPart(content.changes);
+    }
     if (received.isWhole) {
       this.#received = undefined;
       this.#log.info("the snapshot is whole, its index is made", { height });
-      this.#store.finish();
+      this.#store!.finish();
       this.#store = undefined;
       this.#restored = { height, appHash };
     }
@@ -149,15 +152,27 @@ const WAITING_BYTES = 4 << 20;
 class UnfinishedStore {
   readonly #directory: string;
   readonly #unfinished: string;
-  readonly #record: BlockRecord;
+  readonly #record: BlockRecord | undefined;
   #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
   #state: StateFileWriter | undefined;
 
-  constructor(directory: string, record: BlockRecord) {
+  /** @param record of the block; undefined where the state is on disk already */
+  constructor(directory: string, record: BlockRecord | undefined) {
     this.#directory = directory;
     this.#unfinished = `${directory}.restoring`;
     this.#record = record;
+  }
+
+  /** What a process has left that died with the state of this block on disk. */
+  static whole(directory: string, blockHash: Hash): UnfinishedStore | undefined {
+    const store = new UnfinishedStore(directory, undefined);
+    const folder = join(store.#unfinished, LOG_FOLDER);
+    return existsSync(folder) && newestStateFile(openLogDirectory(folder))?.hash === blockHash ? store : undefined;
+  }
+
+  get isWhole(): boolean {
+    return this.#record === undefined;
   }
 
   addPart(changes: Uint8Array): void {
@@ -168,15 +183,19 @@ class UnfinishedStore {
 
   /** After the last part. Returns when the store is whole and on disk to stay. */
   finish(): void {
-    const state = this.#write();
-    state.sync();
-    state.finish();
+    if (!this.isWhole) {
+      const state = this.#write();
+      state.sync();
+      state.finish();
+    }
     openDiskBlockStore({ defer: deferNothing, directory: this.#unfinished, createTrie: createStateTrie }).close();
     renameSync(this.#unfinished, this.#directory);
     syncDirectory(dirname(this.#directory));
   }
 
+  /** Removes it, but for a state that is whole, and right whatever was sent since. */
   abandon(): void {
+    if (this.isWhole) return;
     this.#state?.abandon();
     rmSync(this.#unfinished, { recursive: true, force: true });
   }
@@ -193,12 +212,13 @@ class UnfinishedStore {
     rmSync(this.#unfinished, { recursive: true, force: true });
     const folder = openLogDirectory(join(this.#unfinished, LOG_FOLDER));
     const log = openBlockLog({ directory: folder });
+    const record = this.#record!;
     try {
-      log.append(encodeBlockRecord(this.#record, new Set()));
+      log.append(encodeBlockRecord(record, new Set()));
     } finally {
       log.close();
     }
-    const { header, hash } = this.#record.block;
+    const { header, hash } = record.block;
     return new StateFiles(folder).create(header.number, hash);
   }
 }

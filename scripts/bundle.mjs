@@ -1,6 +1,6 @@
 /** Makes `dist/bundle/`: the node as one file, and the small files that load it. See ADR 45. */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join, sep } from "node:path";
+import { dirname, join, sep } from "node:path";
 
 /** Files that load the bundle; `load-bundle` itself is for tests of the built node. */
 const LOADERS = ["evmintd", "load-bundle", "worker"];
@@ -95,7 +95,9 @@ export async function bundlePlugins(root, outdir) {
   });
 }
 
-/** Puts interpreters that are emitted now into `src/evm/machine/modules/stored-interpreters.ts`. */
+const STORED_INTERPRETERS = /src\/evm\/machine\/modules\/stored-interpreters\.ts$/;
+
+/** Puts interpreters that are emitted now in place of `src/evm/machine/modules/stored-interpreters.ts`. */
 async function storedInterpreters(root, build) {
   const { outputFiles } = await build({
     absWorkingDir: root,
@@ -106,15 +108,13 @@ async function storedInterpreters(root, build) {
     write: false,
   });
   const source = Buffer.from(outputFiles[0].contents).toString("base64");
-  const { emitStoredInterpreters } = await import(`data:text/javascript;base64,${source}`);
-  const contents = `export const STORED_INTERPRETERS = ${JSON.stringify(emitStoredInterpreters())};`;
+  const { packStoredInterpreters } = await import(`data:text/javascript;base64,${source}`);
+  const contents = `import { unpackInterpreters } from "./packed-interpreters.ts";
+export const storedInterpreter = unpackInterpreters(${JSON.stringify(packStoredInterpreters())});`;
   return {
     name: "stored-interpreters",
     setup: ({ onLoad }) =>
-      onLoad({ filter: /src\/evm\/modules\/stored-interpreters\.ts$/ }, () => ({
-        contents,
-        loader: "js",
-      })),
+      onLoad({ filter: STORED_INTERPRETERS }, ({ path }) => ({ contents, loader: "js", resolveDir: dirname(path) })),
   };
 }
 

@@ -76,6 +76,12 @@ describe("the code cache of a bundle", () => {
   });
 });
 
+test("the bundle has the interpreters of a new chain, which are emitted at run time where its build left them out", () => {
+  const bundle = readFileSync(join(BUNDLE, "evmint.cjs"), "latin1");
+  const [, sizes = "{}"] = /"?sizes"?: (\{ "osaka fast": [^}]*\})/.exec(bundle) ?? [];
+  assert.deepEqual(Object.keys(JSON.parse(sizes)), ["osaka fast", "osaka perOpcode", "osaka perAccess"]);
+});
+
 test("evmintd anvil stores its code when a signal has stopped it, and none where it printed a text or failed", async (context) => {
   // Beside the bundle, whose packages it finds there.
   const copy = mkdtempSync(join(BUNDLE, "..", "copy-"));

@@ -77,10 +77,7 @@ function moduleOf(hardfork: Hardfork, build: Build): WebAssembly.Module {
   let module = modules.get(key);
   if (module === undefined) {
     const stored = storedInterpreter(key);
-    const bytes =
-      stored === undefined
-        ? emitInterpreter(rulesOf(hardfork), build, seed)
-        : seededModule(stored, seed);
+    const bytes = stored === undefined ? emitInterpreter(rulesOf(hardfork), build, seed) : seededModule(stored, seed);
     module = build === "fast" ? compileOptimised(bytes) : compileModule(bytes);
     modules.set(key, module);
   }

@@ -23,7 +23,7 @@ export async function bundle(root, outdir) {
     platform: "node",
     target: "node20.19",
     logLevel: "warning",
-    // Not minified: people read stack traces, and the code cache makes the size of the text nearly irrelevant.
+    // Names are not minified: people read stack traces.
     sourcemap: "linked",
     sourcesContent: false,
   };
@@ -58,6 +58,9 @@ export async function bundle(root, outdir) {
   const node = await build({
     ...commonJs,
     entryPoints: { evmint: "src/package/bundle/exports.ts" },
+    // The text stays in memory for functions that are compiled later. Names stay, and lines that a terminal can show.
+    minifyWhitespace: true,
+    lineLimit: 160,
     // Found at run time or missing: they bring native code, or are only for those who want them.
     plugins: [await storedInterpreters(root, build)],
     external: [

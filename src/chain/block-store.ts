@@ -3,7 +3,6 @@ import type { Hash } from "../base/primitives/hash.ts";
 import type { MaybePromise } from "../base/threads/maybe-promise.ts";
 import type { SharedSlices } from "../base/threads/shared-slices.ts";
 import type { ExecutedBlock } from "../base/types/block.ts";
-import { type BlockAccessList, encodeBlockAccessList } from "../base/types/block-access-list.ts";
 import type { Header } from "../base/types/header.ts";
 import type { Receipt } from "../base/types/receipt.ts";
 import type { Transaction } from "../base/types/transaction/transaction.ts";

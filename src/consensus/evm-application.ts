@@ -11,7 +11,6 @@ import { TransactionRejection } from "../base/types/transaction/codec.ts";
 import { decodeTransaction } from "../base/types/transaction/decode.ts";
 import type { Transaction } from "../base/types/transaction/transaction.ts";
 import type { Parameter } from "../chain/agreement/agreement.ts";
-import { storedList } from "../chain/block-store.ts";
 import type { Chain } from "../chain/chain.ts";
 import type { BlockBuilder, PayloadAttributes } from "../evm/execution/block/build-block.ts";
 import type {
@@ -247,7 +246,7 @@ export class EvmApplication implements Application {
       parentRound: input.lastCommit.round,
       ...(cast && { cast }),
     });
-    this.#modules.chain.commit({ ...executed, changes, consensusData, ...storedList(accessList) }, nodes);
+    this.#modules.chain.commit({ ...executed, changes, consensusData, accessList }, nodes);
     this.engineLost();
   }
 

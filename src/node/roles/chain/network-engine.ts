@@ -273,10 +273,7 @@ export async function syncFromPeers(
   const synced = await syncState(
     { abciSocket: parts.abciSocket, version: clientVersion(), peers: permissionsWithoutChain(config, modules) },
     {
-      restore: new SnapshotRestore(
-        { directory: data, config: genesis.config, bytesMax: config.snapshot.restoreBytesMax },
-        { source, log },
-      ),
+      restore: new SnapshotRestore({ directory: data, config: genesis.config }, { source, log }),
       start: (onFault) => startEngineProcess({ binary: parts.binary, directory, onFault }, { log, timers }),
       log,
       timers,

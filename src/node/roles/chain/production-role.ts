@@ -40,7 +40,7 @@ import {
   timestampStepOf,
 } from "../../../consensus/solo/solo-engine.ts";
 import { SnapshotFiles } from "../../../consensus/state-sync/snapshot-files.ts";
-import { createSnapshots, type Snapshots } from "../../../consensus/state-sync/snapshots.ts";
+import { createSnapshots, SNAPSHOT_REST_MS, type Snapshots } from "../../../consensus/state-sync/snapshots.ts";
 import { ParameterProposals } from "../../../consensus/voting/parameter-proposals.ts";
 import { openProposals } from "../../../consensus/voting/proposals.ts";
 import { soloStartingSet } from "../../../consensus/voting/starting-set.ts";
@@ -201,9 +201,9 @@ export class ProductionRole implements ProductionParts {
       chain,
       failures,
       metrics: modules.metrics,
-      addresses: () => opened.store.addresses(),
-      pinState: (number) => opened.store.pinState(number),
+      store: opened.store,
       files: snapshotFiles,
+      pause: () => modules.machineTimers.sleep(SNAPSHOT_REST_MS, { keepsAlive: false }),
       log: log.child("snapshots"),
     });
   }

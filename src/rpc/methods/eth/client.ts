@@ -108,7 +108,7 @@ export const syncing = defineMethod({
     andThen(node.info(), ({ syncProgress }) => (syncProgress === undefined ? "false" : syncProgressText(syncProgress))),
 });
 
-/** `eth_coinbase`: who receives the fees of the blocks this node makes. */
+/** `eth_coinbase`: the address that receives the fees of this node's blocks. */
 export const coinbase = defineMethod({
   name: "eth_coinbase",
   params: {},

@@ -10,6 +10,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string
   "address-index": () => import("../bench/store/address-index.ts"),
   "block-parts": () => import("../bench/throughput/block-parts.ts"),
   "block-reads": () => import("../bench/store/block-reads.ts"),
+  calls: () => import("../bench/dev/calls.ts"),
   "chain-files": () => import("../bench/throughput/chain-files.ts"),
   "blob-proofs": () => import("../bench/worst-case/blob-proofs.ts"),
   browser: () => import("../bench/browser/browser.ts"),

@@ -1,6 +1,6 @@
 /** Makes `dist/bundle/`: the node as one file, and the small files that load it. See ADR 45. */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join, sep } from "node:path";
+import { dirname, join, sep } from "node:path";
 
 /** Files that load the bundle; `load-bundle` itself is for tests of the built node. */
 const LOADERS = ["evmintd", "load-bundle", "worker"];
@@ -23,7 +23,7 @@ export async function bundle(root, outdir) {
     platform: "node",
     target: "node20.19",
     logLevel: "warning",
-    // Not minified: people read stack traces, and the code cache makes the size of the text nearly irrelevant.
+    // Names are not minified: people read stack traces.
     sourcemap: "linked",
     sourcesContent: false,
   };
@@ -58,6 +58,9 @@ export async function bundle(root, outdir) {
   const node = await build({
     ...commonJs,
     entryPoints: { evmint: "src/package/bundle/exports.ts" },
+    // The text stays in memory for functions that are compiled later. Names stay, and lines that a terminal can show.
+    minifyWhitespace: true,
+    lineLimit: 160,
     // Found at run time or missing: they bring native code, or are only for those who want them.
     plugins: [await storedInterpreters(root, build)],
     external: [
@@ -95,7 +98,9 @@ export async function bundlePlugins(root, outdir) {
   });
 }
 
-/** Puts interpreters that are emitted now into `src/evm/machine/modules/stored-interpreters.ts`. */
+const STORED_INTERPRETERS = /src\/evm\/machine\/modules\/stored-interpreters\.ts$/;
+
+/** Puts interpreters that are emitted now in place of `src/evm/machine/modules/stored-interpreters.ts`. */
 async function storedInterpreters(root, build) {
   const { outputFiles } = await build({
     absWorkingDir: root,
@@ -106,15 +111,13 @@ async function storedInterpreters(root, build) {
     write: false,
   });
   const source = Buffer.from(outputFiles[0].contents).toString("base64");
-  const { emitStoredInterpreters } = await import(`data:text/javascript;base64,${source}`);
-  const contents = `export const STORED_INTERPRETERS = ${JSON.stringify(emitStoredInterpreters())};`;
+  const { packStoredInterpreters } = await import(`data:text/javascript;base64,${source}`);
+  const contents = `import { unpackInterpreters } from "./packed-interpreters.ts";
+export const storedInterpreter = unpackInterpreters(${JSON.stringify(packStoredInterpreters())});`;
   return {
     name: "stored-interpreters",
     setup: ({ onLoad }) =>
-      onLoad({ filter: /src\/evm\/modules\/stored-interpreters\.ts$/ }, () => ({
-        contents,
-        loader: "js",
-      })),
+      onLoad({ filter: STORED_INTERPRETERS }, ({ path }) => ({ contents, loader: "js", resolveDir: dirname(path) })),
   };
 }
 

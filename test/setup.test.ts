@@ -85,7 +85,7 @@ export type EvmintNode = AsyncDisposable & { stop(): Promise<void> };
   mkdirSync(join(clone, "src/evm/machine/modules"), { recursive: true });
   writeFileSync(
     join(clone, "src/evm/machine/modules/emit-stored-interpreters.ts"),
-    "export const emitStoredInterpreters = () => ({});\n",
+    'export const packStoredInterpreters = () => ({ sizes: {}, compressed: "" });\n',
   );
   writeFileSync(join(clone, "src/package/bundle/viem.ts"), "export const viem = 1;\n");
   // The documentation needs all of docs/ and packages of its own.

@@ -148,7 +148,7 @@ export const ACTIONS: Readonly<Partial<Record<ErrorCode, string>>> = {
     "Look the name up in [Methods](../rpc/README.md); the operator opens its namespace (`json-rpc.api`).",
   RPC_NOTIFICATIONS_UNSUPPORTED: "Subscribe over WebSocket or IPC, or poll a filter.",
   RPC_NO_BLOCK_ACCESS_LIST: "Ask for a block from Amsterdam on: headers of such blocks have `blockAccessListHash`.",
-  RPC_NO_MINING_WORK: "Do without it: nothing is mined here.",
+  RPC_NO_MINING_WORK: "Remove the call: blocks come from consensus.",
   RPC_PARSE_ERROR: "Send JSON in UTF-8; a shell needs single quotes around it.",
   RPC_PENDING_PROOF: "Ask for `latest`.",
   RPC_PENDING_UNAVAILABLE: "The operator reads the log.",

@@ -3,7 +3,6 @@ import type { Hash } from "../base/primitives/hash.ts";
 import type { MaybePromise } from "../base/threads/maybe-promise.ts";
 import type { SharedSlices } from "../base/threads/shared-slices.ts";
 import type { ExecutedBlock } from "../base/types/block.ts";
-import { type BlockAccessList, encodeBlockAccessList } from "../base/types/block-access-list.ts";
 import type { Header } from "../base/types/header.ts";
 import type { Receipt } from "../base/types/receipt.ts";
 import type { Transaction } from "../base/types/transaction/transaction.ts";
@@ -31,11 +30,6 @@ export type BlockRecord = ExecutedBlock & {
   /** RLP of the block access list, of every block from Amsterdam on that was executed here. */
   readonly accessList?: Uint8Array | undefined;
 };
-
-/** A block access list as it is stored. */
-export function storedList(list: BlockAccessList | undefined): Pick<BlockRecord, "accessList"> {
-  return list === undefined ? {} : { accessList: encodeBlockAccessList(list) };
-}
 
 /** A transaction of a block, its receipt, and what an answer about either says of the block. */
 export type IncludedTransaction = RecordItem & {

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { cachedDataVersionTag } from "node:v8";
 import { parseAddress } from "../../src/base/primitives/address.ts";
 import type { Hash } from "../../src/base/primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../../src/base/primitives/hex.ts";
@@ -33,13 +34,13 @@ describe("the code cache of a bundle", () => {
   }
 
   /** What the bundle gives, loaded by a new process, which stores its code. */
-  function run(): string {
+  function run(...flags: readonly string[]): string {
     const program = `
       import { loadBundle } from "${join(folder, "load-bundle.mjs")}";
       const { exports, saveCodeCache } = loadBundle();
       console.log(exports.name());
       saveCodeCache();`;
-    const options = ["--input-type=module", "--eval", program];
+    const options = [...flags, "--input-type=module", "--eval", program];
     const env = { PATH: process.env["PATH"] };
     return execFileSync(process.execPath, options, { encoding: "utf8", env }).trim();
   }
@@ -55,6 +56,16 @@ describe("the code cache of a bundle", () => {
     const stored = readFileSync(cachePath());
     assert.equal(run(), "first");
     assert.deepEqual(readFileSync(cachePath()), stored);
+  });
+
+  test("is left to processes with the same flags of V8: one with others stores its own", () => {
+    const path = cachePath();
+    const stored = readFileSync(path);
+    assert.equal(run("--no-opt"), "first");
+    const others = readdirSync(folder).filter((name) => name.endsWith(".cache") && join(folder, name) !== path);
+    assert.equal(others.length, 1);
+    assert.deepEqual(readFileSync(path), stored);
+    rmSync(join(folder, others[0]!));
   });
 
   test("is not used for another source of the same length", () => {
@@ -74,6 +85,12 @@ describe("the code cache of a bundle", () => {
     writeFileSync(cachePath(), whole.subarray(0, 20));
     assert.equal(run(), "other");
   });
+});
+
+test("the bundle has the interpreters of a new chain, which are emitted at run time where its build left them out", () => {
+  const bundle = readFileSync(join(BUNDLE, "evmint.cjs"), "latin1");
+  const [, sizes = "{}"] = /"?sizes"?:(\{"osaka fast":[^}]*\})/.exec(bundle) ?? [];
+  assert.deepEqual(Object.keys(JSON.parse(sizes)), ["osaka fast", "osaka perOpcode", "osaka perAccess"]);
 });
 
 test("evmintd anvil stores its code when a signal has stopped it, and none where it printed a text or failed", async (context) => {
@@ -96,7 +113,7 @@ test("evmintd anvil stores its code when a signal has stopped it, and none where
 });
 
 test("the build ran its node once and stored code that the next start accepts", () => {
-  const end = `${process.version}-${process.arch}.cache`;
+  const end = `${process.version}-${process.arch}-${cachedDataVersionTag().toString(16)}.cache`;
   const name = readdirSync(BUNDLE).find((each) => each.endsWith(end))!;
   const before = readFileSync(join(BUNDLE, name));
   const program = `

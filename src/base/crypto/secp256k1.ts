@@ -12,7 +12,7 @@ export const SECP256K1_ORDER = ORDER;
 /** The largest s that EIP-2 accepts. */
 export const SECP256K1_HALF_ORDER = SECP256K1_ORDER / 2n;
 
-/** 32 bytes that are no private key: zero, or not below the order of the group. */
+/** A private key out of range: zero, or not below the order of the group. */
 class InvalidPrivateKeyError extends NodeError {
   readonly code = "INVALID_PRIVATE_KEY";
   constructor() {
@@ -52,7 +52,9 @@ export function createSecp256k1(backend: Secp256k1Backend): Secp256k1 {
     return backend.recover([{ digest, signature: signatureBytes(r, s), yParity }])[0];
   }
   return {
-    backend: backend.name,
+    get backend() {
+      return backend.name;
+    },
     recoverPublicKey,
     recoverPublicKeys(signed) {
       if (signed.every(hasScalars)) return backend.recover(signed);
@@ -130,7 +132,23 @@ function isScalarAt(bytes: Uint8Array, start: number, end: Uint8Array): boolean 
   return false;
 }
 
-/** The native addon where it loads, else WebAssembly. */
-export const secp256k1: Secp256k1 = createSecp256k1(loadNativeBackend() ?? loadWasmBackend());
+/** The native addon where it loads, else WebAssembly. Loading it takes 10 ms, so that a start without a signature does not. */
+function loadedAtFirstUse(): Secp256k1Backend {
+  let loaded: Secp256k1Backend | undefined;
+  const load = () => {
+    loaded ??= loadNativeBackend() ?? loadWasmBackend();
+    return loaded;
+  };
+  return {
+    get name() {
+      return load().name;
+    },
+    recover: (signed) => load().recover(signed),
+    sign: (digest, privateKey) => load().sign(digest, privateKey),
+    publicKey: (privateKey) => load().publicKey(privateKey),
+  };
+}
+
+export const secp256k1: Secp256k1 = createSecp256k1(loadedAtFirstUse());
 
 export const { recoverPublicKey, recoverPublicKeys, recoverAddress, sign, publicKeyFromPrivate } = secp256k1;

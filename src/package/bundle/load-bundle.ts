@@ -10,6 +10,7 @@ import {
 import { createRequire, Module } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { cachedDataVersionTag } from "node:v8";
 import { constants, Script } from "node:vm";
 import { crc32 } from "node:zlib";
 import { switchOffDeoptimisation } from "../../base/wasm/deoptimisation.ts";
@@ -39,7 +40,10 @@ export function loadBundle(user?: string): Bundle {
   const filename = join(directory, "evmint.cjs");
   // The bundle has no character outside ASCII except in comments; one byte a character halves its memory.
   const source = readFileSync(filename, "latin1");
-  const pathOf = (suffix: string) => join(directory, `evmint-${process.version}-${process.arch}${suffix}.cache`);
+  // Of V8's flags too, with which it accepts code: processes with others would write over the caches of each other.
+  const flags = cachedDataVersionTag().toString(16);
+  const pathOf = (suffix: string) =>
+    join(directory, `evmint-${process.version}-${process.arch}-${flags}${suffix}.cache`);
   const common = pathOf("");
   const cachePath = user === undefined || existsSync(common) ? common : pathOf(`-${user}`);
   // Tells builds apart; a checksum of the source would take longer than what the cache saves in a worker.

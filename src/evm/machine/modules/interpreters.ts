@@ -4,7 +4,7 @@ import { compileModule, compileOptimised } from "../../../base/wasm/compile.ts";
 import { emitInterpreter } from "../gen/interpreter.ts";
 import type { Build } from "../gen/loop.ts";
 import { rulesOf } from "../rules.ts";
-import { STORED_INTERPRETERS } from "./stored-interpreters.ts";
+import { storedInterpreter } from "./stored-interpreters.ts";
 
 /** What an interpreter module exports; every argument is an address in linear memory. */
 export type Interpreter = {
@@ -76,11 +76,8 @@ function moduleOf(hardfork: Hardfork, build: Build): WebAssembly.Module {
   const key = `${hardfork} ${build}`;
   let module = modules.get(key);
   if (module === undefined) {
-    const stored = STORED_INTERPRETERS[key];
-    const bytes =
-      stored === undefined
-        ? emitInterpreter(rulesOf(hardfork), build, seed)
-        : seededModule(Buffer.from(stored, "base64"), seed);
+    const stored = storedInterpreter(key);
+    const bytes = stored === undefined ? emitInterpreter(rulesOf(hardfork), build, seed) : seededModule(stored, seed);
     module = build === "fast" ? compileOptimised(bytes) : compileModule(bytes);
     modules.set(key, module);
   }

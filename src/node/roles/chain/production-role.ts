@@ -122,6 +122,7 @@ export class ProductionRole implements ProductionParts {
   readonly #clock: ClockWatch;
   readonly #changes = new ChainChanges();
   readonly #reports: AgreementReports;
+  #namesForks: boolean | undefined;
   readonly #snapshots: Snapshots;
   #stalled: unknown;
   #lastOpened: { readonly attributes: PayloadAttributes; readonly header: OpenHeader } | undefined;
@@ -175,6 +176,8 @@ export class ProductionRole implements ProductionParts {
         feeRecipient: () => this.feeRecipient.value,
         extraData,
         forks,
+        // The first start of a network makes the file, which never changes then.
+        namesForks: () => (this.#namesForks ??= networkEngine?.blocksNameForks(config) ?? false),
         rules: genesisRules(opened.genesis.config),
       },
       {

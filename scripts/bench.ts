@@ -37,6 +37,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string
   precompiles: () => import("../bench/micro/precompiles.ts"),
   rpc: () => import("../bench/rpc/rpc.ts"),
   start: () => import("../bench/rpc/start.ts"),
+  snapshots: () => import("../bench/store/snapshots.ts"),
   soak: () => import("../bench/rpc/soak.ts"),
   summary: () => import("../bench/summary.ts"),
   subscribers: () => import("../bench/rpc/subscribers.ts"),

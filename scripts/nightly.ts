@@ -50,7 +50,7 @@ const PARTS: readonly Part[] = [
   {
     name: "versions",
     finds:
-      "every test on every version of Node.js, in place of those that depend on the engine; damage to each kind of page of a large index",
+      "every test on every version of Node.js, in place of those that depend on the engine; every page in four windows, in place of two, with axe on each; damage to each kind of page of a large index",
     command: npm("test", "--", "--all", "--every"),
   },
   {
@@ -181,6 +181,7 @@ function reportOf(all: readonly Outcome[]): string {
 
 \`npm run test:nightly\` runs what finds faults and takes longer than a change can wait for, and writes this page. \`scripts/nightly.ts\` lists its parts; \`--only\` runs some of them.
 Of these searches, every change runs 18 fixed seeds, eight deliberate faults, and ten kills of each kind of home.
+It looks at each page of the explorer and the documentation in a light desktop and a dark phone window; axe checks all of the explorer's and two of each part of the documentation.
 
 The last one: commit ${commit}, seed ${values.seed}, Node.js ${process.versions.node}, ${availableParallelism()} cores, \`--minutes ${values.minutes}\`.
 

@@ -16,6 +16,7 @@ import { parseArgs } from "node:util";
 import { installNode } from "./node-release.ts";
 import { bundleTests } from "./test/bundle.mjs";
 import {
+  dependsOnEngine,
   groupsOf,
   isLong,
   isNightly,
@@ -78,8 +79,8 @@ const results = await runJobs(
     Promise.resolve([...passes.flatMap((pass) => jobsOf(pass, process.execPath)), ...(flags.all ? [checkJob()] : [])]),
     ...versions.map(jobsOnVersion),
   ],
-  // Many tests wait for a process or a clock. Networks with the real CometBFT have the same ports.
-  { parallel: process.env["EVMINT_COMETBFT"] === "1" ? 1 : availableParallelism() + 1, onEnd },
+  // Tests that start nodes wait for them two thirds of their time. Networks with the real CometBFT have the same ports.
+  { parallel: process.env["EVMINT_COMETBFT"] === "1" ? 1 : 2 * availableParallelism() + 1, onEnd },
 );
 saveSeconds(results);
 console.log(summaryOf(results, (performance.now() - started) / 1000));
@@ -107,7 +108,7 @@ function filesHere(): string[] {
 
 function filesOn(version: string): string[] {
   if (words.length > 0) return wordsIn(all);
-  return flags.every ? all.filter((file) => !isLong(file)) : onVersion(all, version);
+  return flags.every ? all.filter((file) => !isLong(file) || dependsOnEngine(file)) : onVersion(all, version);
 }
 
 function wordsIn(paths: readonly string[]): string[] {
@@ -146,6 +147,7 @@ function jobsOf({ name, files: ofPass, environment }: Pass, program: string): Jo
       environment: {
         ...process.env,
         ...environment,
+        ...(flags.every && { EVMINT_TEST_EVERY: "1" }),
         TEST_COMPILED: folder,
         ...(isWhole ? {} : { EVMINT_TEST_FILES: JSON.stringify(inPass) }),
       },

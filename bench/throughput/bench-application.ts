@@ -66,6 +66,7 @@ export function openBenchApplication(
       minimumTip: () => 0n,
       gasLimitTarget: () => BigInt(BLOCK_GAS_LIMIT),
       packingMs: Number.POSITIVE_INFINITY,
+      namesForks: () => false,
       forks: new ForkHashes({ config: chain.config, genesisHash: ZERO_HASH, genesisTime: genesis.timestamp }),
     },
     {

@@ -74,6 +74,7 @@ export async function readChain(r: Recorder, { token, deployHash, transferHash, 
   await r.example("eth_getTransactionbyBlockNumberAndIndex", "0x2", "0x0");
   await r.example("eth_getTransactionByHash", transferHash);
   await r.example("eth_getTransactionReceipt", transferHash);
+  await r.example("eth_getTransactionLogs", transferHash);
   await r.example("eth_getRawTransactionByHash", transferHash);
   await r.example("eth_getTransactionBySenderAndNonce", ALICE, "0x1");
 

@@ -57,8 +57,6 @@ export const ACTIONS: Readonly<Partial<Record<ErrorCode, string>>> = {
     "Trust another height, or name other servers of state sync: those that offer the snapshot are wrong, or run another version.",
   ENGINE_ROLLBACK_REFUSED: "Choose the store that is right, as [machines](../operations/machines.md) describes.",
   ENGINE_RPC: "See whether CometBFT runs (`evmintd engine status`), and what its lines in the log say.",
-  ENGINE_SNAPSHOT_TOO_LARGE:
-    "Raise `snapshot.restore-size-limit` where the chain is that large; else name other servers.",
   ENGINE_STATE_SYNC: "Name servers that have a snapshot, or fetch the blocks from peers: leave state sync off.",
   ESTIMATE_GAS_EXCEEDS_ALLOWANCE:
     "Call it with `eth_call` to see why it fails; raise `gas` of the request or `json-rpc.gas-cap` where it only needs more.",
@@ -150,7 +148,7 @@ export const ACTIONS: Readonly<Partial<Record<ErrorCode, string>>> = {
     "Look the name up in [Methods](../rpc/README.md); the operator opens its namespace (`json-rpc.api`).",
   RPC_NOTIFICATIONS_UNSUPPORTED: "Subscribe over WebSocket or IPC, or poll a filter.",
   RPC_NO_BLOCK_ACCESS_LIST: "Ask for a block from Amsterdam on: headers of such blocks have `blockAccessListHash`.",
-  RPC_NO_MINING_WORK: "Do without it: nothing is mined here.",
+  RPC_NO_MINING_WORK: "Remove the call: blocks come from consensus.",
   RPC_PARSE_ERROR: "Send JSON in UTF-8; a shell needs single quotes around it.",
   RPC_PENDING_PROOF: "Ask for `latest`.",
   RPC_PENDING_UNAVAILABLE: "The operator reads the log.",

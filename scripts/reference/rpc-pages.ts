@@ -76,6 +76,7 @@ export const RPC_PAGES: readonly RpcPage[] = [
       "eth_sendRawTransaction",
       "eth_sendTransaction",
       "eth_getTransactionReceipt",
+      "eth_getTransactionLogs",
       "eth_getTransactionByHash",
       "eth_sendRawTransactionSync",
       "eth_fillTransaction",
@@ -242,7 +243,7 @@ export const RPC_PAGES: readonly RpcPage[] = [
   {
     file: "clique",
     title: "Validators: clique",
-    about: "who signs, votes about validators, rules and forks, light blocks",
+    about: "signers, votes about validators, rules and forks, light blocks",
     methods: ["clique_getSigners", "clique_status", "clique_propose", "clique_proposals", "clique_discard", /^clique_/],
   },
   {

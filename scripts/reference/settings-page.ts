@@ -50,7 +50,7 @@ environment variable.
 
 const LIMITS_HEAD = `## Fixed limits
 
-Bounds that are no setting: constants of the source, each with its reason.
+Bounds that cannot be set: constants of the source, each with its reason.
 `;
 
 /** `export const NAME_LIMITS = { … } as const` with the comment above it. */

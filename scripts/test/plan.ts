@@ -13,12 +13,24 @@ const LONG = [
   "test/crash/",
   "test/differential/",
   "test/docs/examples",
+  "test/docs/runnable.test.ts",
   "test/docs/walk.test.ts",
   "test/e2e/compiled-contracts.test.ts",
+  "test/e2e/damaged-index.test.ts",
   "test/e2e/dev-control-model.test.ts",
   "test/e2e/dev-fork",
+  "test/e2e/etherscan-api.test.ts",
   "test/e2e/geth-import.test.ts",
+  "test/e2e/les/serving.test.ts",
+  "test/e2e/limits/chain-files.test.ts",
+  "test/e2e/limits/counted-work.test.ts",
+  "test/e2e/limits/evm-limits.test.ts",
   "test/e2e/limits/followers-soak.test.ts",
+  "test/e2e/limits/large-answers.test.ts",
+  "test/e2e/limits/storage-faults.test.ts",
+  "test/e2e/pool-load.test.ts",
+  "test/e2e/rolled-back.test.ts",
+  "test/e2e/rpc-processes.test.ts",
   "test/e2e/same-answers.test.ts",
   "test/e2e/shh/nodes.test.ts",
   "test/explorer/developer.test.ts",
@@ -29,6 +41,7 @@ const LONG = [
   "test/explorer/wallet.test.ts",
   "test/security/account-permissions.test.ts",
   "test/security/poisoned-snapshots.test.ts",
+  "test/setup.test.ts",
   "test/simulation/cometbft/agreement.test.ts",
   "test/simulation/determinism.test.ts",
   "test/simulation/mutants/mutants.test.ts",
@@ -122,7 +135,7 @@ export const isLong = startsWithOneOf(LONG);
 export const isNightly = startsWithOneOf(NIGHTLY);
 export const isOverProcesses = startsWithOneOf(OVER_PROCESSES);
 export const needsCometBft = (file: string) => COMETBFT.test(file);
-const dependsOnEngine = startsWithOneOf(ENGINE);
+export const dependsOnEngine = startsWithOneOf(ENGINE);
 const isSlowOnEngines = startsWithOneOf(ENGINE_SLOW);
 const isAlone = startsWithOneOf(ALONE);
 

@@ -32,11 +32,6 @@ export type BlockRecord = ExecutedBlock & {
   readonly accessList?: Uint8Array | undefined;
 };
 
-/** A block access list as it is stored. */
-export function storedList(list: BlockAccessList | undefined): Pick<BlockRecord, "accessList"> {
-  return list === undefined ? {} : { accessList: encodeBlockAccessList(list) };
-}
-
 /** A transaction of a block, its receipt, and what an answer about either says of the block. */
 export type IncludedTransaction = RecordItem & {
   readonly index: number;

@@ -5,7 +5,6 @@ import { EMPTY_BYTES } from "../base/primitives/bytes.ts";
 import type { Hash } from "../base/primitives/hash.ts";
 import type { Logger } from "../base/telemetry/logger.ts";
 import type { Block, ExecutedBlock } from "../base/types/block.ts";
-import type { BlockAccessList } from "../base/types/block-access-list.ts";
 import type { Header } from "../base/types/header.ts";
 import type { BlockOutcome, ExecutionModules, SystemUpdate } from "../evm/execution/block/block-execution.ts";
 import { executeBlock } from "../evm/execution/block/execute-block.ts";
@@ -19,7 +18,7 @@ import { LogPoisonedError } from "../store/storage/block-log.ts";
 import type { NodeBatch } from "../store/trie/node-batch.ts";
 import { AgreedConfig } from "./agreement/agreed-config.ts";
 import { RULES_ADDRESS } from "./agreement/agreement.ts";
-import { type BlockRecord, type BlockStore, storedList } from "./block-store.ts";
+import type { BlockRecord, BlockStore } from "./block-store.ts";
 import {
   type BlockCommitted,
   type ChainReader,
@@ -210,7 +209,7 @@ export function importBlock(
     readonly data: Uint8Array;
     readonly systemUpdate?: SystemUpdate;
     readonly senders?: readonly Address[];
-    readonly accessList?: BlockAccessList | undefined;
+    readonly accessList?: Uint8Array | undefined;
   } = { data: EMPTY_BYTES },
 ): void {
   const { block: parent } = chain.head();
@@ -220,8 +219,14 @@ export function importBlock(
       head: parent.hash,
     });
   }
-  const { senders, receipts, changes, trie, accessList } = executeOn(parent.header, block, chain, execution, known);
-  const record = { block, senders, receipts, changes, consensusData: known.data, ...storedList(accessList) };
+  const {
+    senders,
+    receipts,
+    changes,
+    trie,
+    encodedAccessList: accessList,
+  } = executeOn(parent.header, block, chain, execution, known);
+  const record = { block, senders, receipts, changes, consensusData: known.data, accessList };
   chain.commit(record, trie.nodes);
 }
 

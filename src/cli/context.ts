@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import { createLogger, type LoggerOptions, type RootLogger } from "../base/telemetry/create-logger.ts";
+import { createLogger, type LogFormat, type LoggerOptions, type RootLogger } from "../base/telemetry/create-logger.ts";
 import type { Timers } from "../base/telemetry/timers.ts";
 import type { Config } from "../node/config/config.ts";
 import { ActivityLog } from "../node/observe/activity/activity-log.ts";
@@ -36,15 +36,21 @@ export type CliContext = {
 
 /** The log of a command, on standard error: standard output belongs to its result. */
 export function openLog({ log }: Config, context: CliContext): RootLogger {
-  const { stderr } = context;
-  const format = log.format === "auto" ? (stderr.isTTY === true ? "text" : "json") : log.format;
-  return createLogOn(context, { level: log.level, format }, (write) => write);
+  const { level } = log;
+  const format = log.format === "auto" ? (context.stderr.isTTY === true ? "text" : "json") : log.format;
+  return createLogOn(context, { level, format }, (write) => write);
 }
 
-/** The log of a running node: that of a dev chain is for the people at it, unless it is asked for otherwise. */
+/** How a running node logs: that of a dev chain is for the people at it, unless it is asked for otherwise. */
+export function nodeLogFormat({ dev, log }: Config, { stderr }: CliContext): LogFormat {
+  if (log.format !== "auto") return log.format;
+  return dev ? "pretty" : stderr.isTTY === true ? "text" : "json";
+}
+
+/** The log of a running node. */
 export function openNodeLog(config: Config, context: CliContext): RootLogger {
-  const { level, format } = config.log;
-  if (format !== "pretty" && !(format === "auto" && config.dev)) return openLog(config, context);
+  const { level } = config.log;
+  if (nodeLogFormat(config, context) !== "pretty") return openLog(config, context);
   let activity: ActivityLog | undefined;
   const log = createLogOn(context, { level, format: "pretty" }, (write) => {
     activity = new ActivityLog({

@@ -98,8 +98,20 @@ test("testnet --port-offset moves every port", async () => {
     readFileSync(join(moved, "compose.yaml"), "utf8"),
     /\[CMD, evmintd, ready, --home, \/net\/validator-1\]/,
   );
-  const tooFar = await run("testnet", "--output", join(folder, "far"), "--port-offset", "40000");
-  assert.equal(tooFar.code, 2);
+  const below = join(folder, "below");
+  assert.equal((await run("testnet", "--output", below, "--validators", "1", "--port-offset", "-5000")).code, 0);
+  const lower = readFileSync(join(below, "validator-0", "config", "app.toml"), "utf8");
+  for (const port of ["21656", "3545", "1060"])
+    assert.match(lower, new RegExp(`^[a-z0-9-]+ = .*127.0.0.1:${port}"`, "m"));
+  for (const wrong of [
+    ["--port-offset", "40000"],
+    ["--port-offset", "-5037"],
+    ["--port-offset", "-1000", "--http-port", "2000"],
+    ["--port-offset", "-"],
+  ]) {
+    const { code } = await run("testnet", "--output", join(folder, "far"), ...wrong);
+    assert.equal(code, 2, wrong.join(" "));
+  }
 });
 
 test("start.sh stops every node in order, on Ctrl-C and on SIGTERM, and ends after them", async () => {

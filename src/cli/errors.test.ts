@@ -14,7 +14,7 @@ test("portOwner names the process that listens on a port, and nobody on a free o
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  assert.match(portOwner(port)!, new RegExp(`^node \\(process ${process.pid}\\)$`));
+  assert.deepEqual(portOwner(port), { pid: process.pid, name: `node (process ${process.pid})` });
   server.close();
   await once(server, "close");
   assert.equal(portOwner(port), undefined);

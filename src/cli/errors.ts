@@ -33,7 +33,7 @@ type SystemError = NodeJS.ErrnoException & { readonly port?: number; readonly se
 /** What to do about an error, by its code. */
 const HINTS: Readonly<Record<string, (error: SystemError) => string>> = {
   EADDRINUSE: ({ port, setting }) => {
-    const owner = port === undefined ? undefined : portOwner(port);
+    const owner = port === undefined ? undefined : portOwner(port)?.name;
     const flags = setting === undefined ? "--port or --json-rpc.address" : `--${setting}`;
     return `${owner ?? "another program"} listens there: stop it, or choose another address with ${flags}; port 0 is any free one`;
   },
@@ -66,11 +66,11 @@ export function describeWithStack(error: unknown): string {
 /** State of a listening socket in /proc/net/tcp. */
 const LISTEN = "0A";
 
-/**
- * The process that listens on TCP `port`: `geth (process 4242)`. undefined where the system does not show it: not Linux, or
- * another user's process.
- */
-export function portOwner(port: number): string | undefined {
+/** A process: its name is `geth (process 4242)`. */
+export type PortOwner = { readonly pid: number; readonly name: string };
+
+/** The process that listens on TCP `port`. undefined where the system does not show it: not Linux, or another user's process. */
+export function portOwner(port: number): PortOwner | undefined {
   const inodes = new Set(["/proc/net/tcp", "/proc/net/tcp6"].flatMap((f) => listeners(f, port)));
   if (inodes.size === 0) return undefined;
   for (const pid of entries("/proc").filter((name) => /^\d+$/.test(name))) {
@@ -80,10 +80,21 @@ export function portOwner(port: number): string | undefined {
       if (inode === undefined || !inodes.has(inode)) continue;
       // Not its comm, which is the name of its main thread: Node.js 24 calls it MainThread.
       const program = attempt(() => basename(readlinkSync(`/proc/${pid}/exe`)));
-      return `${program ?? "a program"} (process ${pid})`;
+      return { pid: Number(pid), name: `${program ?? "a program"} (process ${pid})` };
     }
   }
   return undefined;
+}
+
+/** Whether process `pid` is `ancestor`, or was started by it or by a process that it started. */
+export function descendsFrom(pid: number, ancestor: number): boolean {
+  for (let each = pid; each > 1; ) {
+    if (each === ancestor) return true;
+    const stat = attempt(() => readFileSync(`/proc/${each}/stat`, "latin1")) ?? "";
+    // The name in brackets may have spaces; state and parent follow it.
+    each = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+  }
+  return false;
 }
 
 /** Inodes of the sockets that listen on `port`, by the columns of /proc/net/tcp. */

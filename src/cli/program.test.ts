@@ -91,6 +91,17 @@ test("start runs a node until SIGTERM, stops it and exits with 0", async () => {
   assert.equal(node.listening(), 0);
 });
 
+test("a node whose log is JSON prints its addresses as a line of JSON, and no keys", async () => {
+  const node = await startDev(fakeNode(), ["--log.format", "json"]);
+  node.signal();
+  assert.equal(await node.exit, 0);
+  const lines = `${node.output.stdout}${node.output.stderr}`.trimEnd().split("\n");
+  const [first] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  const listening = fakeNode().listeners.map(({ kind, url }) => ({ kind, url }));
+  assert.deepEqual(first!["listening"], listening);
+  assert.ok(!node.output.stdout.includes(alice.privateKey));
+});
+
 test("start ends at once on the second signal", async () => {
   const node = await startDev(fakeNode({ stop: () => new Promise(() => {}) }));
   node.signal("SIGINT");

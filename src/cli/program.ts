@@ -167,7 +167,10 @@ function addNodeCommands({ program, context, load, invocation }: Cli): void {
     .option("--account-permissions <owner>", PERMISSIONS_HELP)
     .option("--block-time <duration>", "time between blocks (default 1s)")
     .option("--http-port <number>", "HTTP port of the first node (default 8545)")
-    .option("--port-offset <number>", "added to every port, for a second network on this machine (default 0)")
+    .option(
+      "--port-offset <number>",
+      "added to every port, for a second network on this machine; may be negative (default 0)",
+    )
     .action(async (flags: Flags) => {
       const { testnet } = await import("./commands/testnet.ts");
       testnet(flags as TestnetOptions, context);
@@ -364,6 +367,9 @@ function addEngineCommands({ program, context, load, invocation }: Cli): void {
   command(engine, "status")
     .description("print height, round, peers and voting power of the running node")
     .action(async (flags: Flags) => (await commands()).engineStatus(load(flags).config, context));
+  command(engine, "votes")
+    .description("print the open votes: who has voted, who has not, and the call that each operator has to make")
+    .action(async (flags: Flags) => (await import("./commands/votes.ts")).printVotes(load(flags).config, context));
   command(engine, "invite")
     .description('print the file that "evmintd init --join" reads')
     .option("--address <host>", "HOST or HOST:PORT under which others reach this node")

@@ -130,7 +130,7 @@ export interface Application {
   insertTx(tx: Uint8Array): { readonly code: InsertCode };
   /**
    * Transactions for peers in network form: each newly pending or queued one once, local ones again while they wait. What does
-   * not fit waits for the next call; what alone exceeds a limit is skipped. A limit of 0 is none.
+   * not fit waits for the next call; what alone exceeds a limit is skipped. 0 means no limit.
    */
   reapTxs(limits: { readonly maxBytes: number; readonly maxGas: bigint }): Uint8Array[];
   /**

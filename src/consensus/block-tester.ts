@@ -6,7 +6,6 @@ import type { Hash } from "../base/primitives/hash.ts";
 import { type DecodedPooledTransaction, decodePooledTransaction } from "../base/types/transaction/decode.ts";
 import { effectiveTip } from "../base/types/transaction/fees.ts";
 import type { BlobSidecar } from "../base/types/transaction/transaction.ts";
-import { storedList } from "../chain/block-store.ts";
 import type { Chain } from "../chain/chain.ts";
 import type { BlockBuilder, PayloadAttributes, SealedBlock } from "../evm/execution/block/build-block.ts";
 import type { Mempool } from "./mempool/mempool.ts";
@@ -97,7 +96,7 @@ export function createBlockTester(
     commit(request) {
       options.assertCanCommit();
       const { executed, changes, nodes, accessList } = build(request).sealed;
-      chain.commit({ ...executed, changes, consensusData: EMPTY_BYTES, ...storedList(accessList) }, nodes);
+      chain.commit({ ...executed, changes, consensusData: EMPTY_BYTES, accessList }, nodes);
       return executed.block.hash;
     },
   };

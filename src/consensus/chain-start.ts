@@ -1,5 +1,6 @@
 import { NodeError } from "../base/errors.ts";
 import type { ChainConfig } from "../base/params/chain-config.ts";
+import { forksBegun } from "../base/params/fork-id.ts";
 import type { Hash } from "../base/primitives/hash.ts";
 import type { ChainStart, Validator } from "./application.ts";
 
@@ -19,15 +20,48 @@ export type AppState = {
   readonly validatorPower: string;
   /** `genesisRules` of the EVM genesis; absent where it has none. */
   readonly rules?: string;
+  /** `genesisForks` of the EVM genesis. Missing in a genesis of before forks were compared. */
+  readonly forks?: string;
 };
 
 export function appStateOf(chain: {
   readonly genesisHash: Hash;
   readonly validatorPower: number;
   readonly rules?: string | undefined;
+  readonly forks?: string | undefined;
 }): AppState {
-  const { genesisHash, validatorPower, rules } = chain;
-  return { evmGenesis: genesisHash, validatorPower: String(validatorPower), ...(rules !== undefined && { rules }) };
+  const { genesisHash, validatorPower, rules, forks } = chain;
+  return {
+    evmGenesis: genesisHash,
+    validatorPower: String(validatorPower),
+    ...(rules !== undefined && { rules }),
+    ...(forks !== undefined && { forks }),
+  };
+}
+
+/**
+ * The forks of a genesis file that rule the first block of the engine, as text. The hash of block 0 does not cover them, and blocks name those alone that
+ * begin later.
+ * @param head the block before it
+ */
+export function genesisForks(
+  config: ChainConfig,
+  head: { readonly number: number; readonly timestamp: number },
+): string {
+  return forksBegun(config, head.number, head.timestamp).join(" ");
+}
+
+/** What differs between two lists of forks, for people; undefined where they are the same, and where the engine's genesis has none. */
+export function forkDifference(theirs: unknown, own: string): string | undefined {
+  if (theirs === undefined || theirs === own) return undefined;
+  const there = String(theirs).split(" ");
+  const here = own.split(" ");
+  const missing = there.filter((fork) => !here.includes(fork));
+  const excess = here.filter((fork) => !there.includes(fork));
+  return [
+    ...(missing.length > 0 ? [`the network began with ${missing.join(", ")}, and config/genesis.json did not`] : []),
+    ...(excess.length > 0 ? [`config/genesis.json begins with ${excess.join(", ")}, and the network did not`] : []),
+  ].join("; ");
 }
 
 /**
@@ -54,7 +88,8 @@ export class GenesisDisagreementError extends NodeError {
 
 /** The state of our chain that an engine's genesis must agree with. */
 type OwnStart = {
-  readonly config: Pick<ChainConfig, "chainId">;
+  /** Of the genesis file. */
+  readonly config: ChainConfig;
   readonly genesisHash: Hash;
   readonly rules: string | undefined;
   /** Number and time of the head. */
@@ -64,9 +99,13 @@ type OwnStart = {
 /** @throws GenesisDisagreementError for the first field that disagrees */
 export function assertSameChain(start: ChainStart, own: OwnStart): void {
   agree("chain id", start.chainId, engineChainId(own.config.chainId));
-  const { evmGenesis, rules } = appStateIn(start.appState);
+  const { evmGenesis, rules, forks } = appStateIn(start.appState);
   agree("hash of the EVM genesis block", evmGenesis, own.genesisHash);
   agree("list of rules of the EVM genesis", rules, own.rules);
+  const difference = forkDifference(forks, genesisForks(own.config, own.head));
+  if (difference !== undefined) {
+    throw new GenesisDisagreementError(`${difference}: take config/genesis.json from a node of the network`, { forks });
+  }
   agree("initial height", start.initialHeight, own.head.number + 1);
   if (start.time.seconds < own.head.timestamp) {
     throw new GenesisDisagreementError(`genesis time ${start.time.seconds} is before the head's ${own.head.timestamp}`);

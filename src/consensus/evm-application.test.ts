@@ -271,6 +271,26 @@ test("a decided block that cannot follow the head is an error, not a crash of th
   }
 });
 
+test("where blocks name their forks, a fork that one node alone knows executes none of the others' blocks", () => {
+  const begun = GENESIS_TIME + 1;
+  const proposal = proposalOf(1, { time: { seconds: GENESIS_TIME + 10, nanos: 0 } });
+  const txsOf = (namesForks: boolean) => {
+    const { application } = openTestApplication({ osakaTime: undefined, namesForks });
+    return application.prepareProposal({ ...proposal, maxTxBytes: 1_000 });
+  };
+  for (const { own, names, isVotedFor } of [
+    { own: undefined, names: true, isVotedFor: true },
+    { own: begun, names: true, isVotedFor: false },
+    { own: undefined, names: false, isVotedFor: false },
+  ]) {
+    const { application } = openTestApplication({ osakaTime: own, namesForks: true });
+    const input = inputOf(proposal, txsOf(names));
+    assert.equal(application.processProposal(input), isVotedFor);
+    if (own === begun) assert.throws(() => application.finalizeBlock(input), { code: "CONSENSUS_OTHER_FORK_SCHEDULE" });
+    else application.finalizeBlock(input);
+  }
+});
+
 test("a block that another fork schedule executes is neither voted for nor decided here", () => {
   const begun = GENESIS_TIME + 1;
   const later = GENESIS_TIME + 1_000;

@@ -11,7 +11,6 @@ import { TransactionRejection } from "../base/types/transaction/codec.ts";
 import { decodeTransaction } from "../base/types/transaction/decode.ts";
 import type { Transaction } from "../base/types/transaction/transaction.ts";
 import type { Parameter } from "../chain/agreement/agreement.ts";
-import { storedList } from "../chain/block-store.ts";
 import type { Chain } from "../chain/chain.ts";
 import type { BlockBuilder, PayloadAttributes } from "../evm/execution/block/build-block.ts";
 import type {
@@ -74,6 +73,8 @@ type EvmApplicationOptions = {
   readonly gasLimitTarget: () => bigint;
   /** The forks by which blocks are executed here. */
   readonly forks: ForkHashes;
+  /** Whether every block names its forks, also where no other ones are scheduled: a fork that this node alone knows has then no blocks here. */
+  readonly namesForks: () => boolean;
   /** `genesisRules` of the genesis file. */
   readonly rules?: string | undefined;
   /** Time to build a proposal in; `PACKING_LIMITS` by default. */
@@ -137,7 +138,7 @@ export class EvmApplication implements Application {
 
   initChain(start: ChainStart) {
     const { chain } = this.#modules;
-    const { config, genesisHash } = chain;
+    const { genesisConfig: config, genesisHash } = chain;
     const { header, hash } = chain.head().block;
     assertSameChain(start, { config, genesisHash, rules: this.#options.rules, head: header });
     return { appHash: hash };
@@ -245,7 +246,7 @@ export class EvmApplication implements Application {
       parentRound: input.lastCommit.round,
       ...(cast && { cast }),
     });
-    this.#modules.chain.commit({ ...executed, changes, consensusData, ...storedList(accessList) }, nodes);
+    this.#modules.chain.commit({ ...executed, changes, consensusData, accessList }, nodes);
     this.engineLost();
   }
 
@@ -344,8 +345,9 @@ export class EvmApplication implements Application {
    * stay valid: older programs never name forks.
    */
   #assertForksNamed({ height, time, txs }: BlockInput): void {
-    const { forks } = this.#options;
-    if (!forks.hasBegun(time.seconds) || decodeProposerData(txs[0]).forkHash) return;
+    const { forks, namesForks } = this.#options;
+    const isNameless = !forks.hasBegun(time.seconds) && !namesForks();
+    if (isNameless || decodeProposerData(txs[0]).forkHash) return;
     throw new OtherForkScheduleError({ height, theirs: "none", own: bytesToHex(forks.at(time.seconds)) });
   }
 
@@ -384,14 +386,14 @@ export class EvmApplication implements Application {
   }
 
   #proposerData({ time }: Proposal): ProposerData {
-    const { feeRecipient, extraData, gasLimitTarget, forks } = this.#options;
+    const { feeRecipient, extraData, gasLimitTarget, forks, namesForks } = this.#options;
     const { chain } = this.#modules;
     const { header } = chain.head().block;
     return {
       feeRecipient: feeRecipient(),
       extraData,
       gasLimit: nextGasLimit(gasLimitBase(header, chain.config), gasLimitTarget()),
-      ...(forks.isScheduled && { forkHash: forks.at(time.seconds) }),
+      ...((forks.isScheduled || namesForks()) && { forkHash: forks.at(time.seconds) }),
     };
   }
 

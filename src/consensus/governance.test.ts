@@ -19,7 +19,7 @@ import { ByteReader } from "../store/storage/byte-io.ts";
 import type { LogDirectory } from "../store/storage/log-file.ts";
 import { createMemoryKv } from "../store/storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../store/storage/memory-log-directory.ts";
-import { statePartsOf } from "./state-sync/snapshot-format.ts";
+import { StateParts } from "./state-sync/state-parts.ts";
 
 const [FIRST, SECOND] = [0, 1].map((account) => ({
   address: ACCOUNTS[account]!,
@@ -45,12 +45,13 @@ async function openFromHead({ chain, store }: TestApplication): Promise<TestAppl
   const { number } = chain.head().block.header;
   const log = createMemoryLogDirectory();
   const copy = openLogBlockStore({ defer: deferNothing, log, index: createMemoryKv(), createTrie: createStateTrie });
-  for await (const part of statePartsOf(chain.stateAt(number), [...store.addresses()], 1 << 20)) {
-    const changes = readChanges(new ByteReader(part));
-    const { nodes } = createStateTrie(copy.trieNodes).update(EMPTY_TRIE_ROOT, changes);
-    const consensusData = chain.consensusDataOf(number);
-    copy.append({ ...chain.head(), changes, consensusData }, nodes);
-  }
+  const state = chain.stateAt(number);
+  const parts = new StateParts({ end() {} }, (codeHash) => state.code(codeHash), Infinity);
+  for (const piece of store.statePieces(number)) if (piece !== undefined) parts.add(piece);
+  const changes = readChanges(new ByteReader(parts.finish()!));
+  const { nodes } = createStateTrie(copy.trieNodes).update(EMPTY_TRIE_ROOT, changes);
+  const consensusData = chain.consensusDataOf(number);
+  copy.append({ ...chain.head(), changes, consensusData }, nodes);
   return openNode(log);
 }
 

@@ -47,9 +47,10 @@ export function assembleBlock(
 ): AssembledBlock {
   const excluded = new Set<Hash>();
   const isExcluded = (hash: Hash) => excluded.has(hash);
-  const deadline = performance.now() + limits.timeMs;
+  const { now = REAL_NOW } = modules;
+  const deadline = now() + limits.timeMs;
   let first = begun;
-  for (let left = limits.timeMs; left > 0; left = deadline - performance.now()) {
+  for (let left = limits.timeMs; left > 0; left = deadline - now()) {
     const { builder, packing } = first ?? beginPacking(begin, limits, { ...modules, isExcluded });
     first = undefined;
     try {
@@ -122,7 +123,11 @@ type PackingModules = {
   readonly isExcluded?: (hash: Hash) => boolean;
   /** Executes transactions before a block that is packed ahead comes to them. */
   readonly speculation?: PackingSpeculation | undefined;
+  /** Milliseconds, by which the time of the limits is taken; real ones unless given. */
+  readonly now?: () => number;
 };
+
+const REAL_NOW = () => performance.now();
 
 export type PackingSpeculation = Pick<Speculation, "begin" | "isPending" | "takes" | "room" | "send">;
 
@@ -180,9 +185,9 @@ export class Packing {
 
   #run(timeMs: number, speculation: PackingSpeculation | undefined): boolean {
     this.#isWaiting = false;
-    const deadline = performance.now() + timeMs;
     const builder = this.#builder;
-    const { isExcluded = () => false } = this.#modules;
+    const { isExcluded = () => false, now = REAL_NOW } = this.#modules;
+    const deadline = now() + timeMs;
     const { transactionsMax = Number.POSITIVE_INFINITY } = this.#limits;
     const isAmsterdam = isAtLeast(hardforkAt(this.#modules.config, builder.header), "amsterdam");
     const leastGas = isAmsterdam ? AMSTERDAM_INTRINSIC.base : TX_BASE_GAS;
@@ -193,7 +198,7 @@ export class Packing {
     }
     for (let best = candidates.peek(); best; best = candidates.peek()) {
       if (builder.gasLeft() < leastGas || this.#packed.length >= transactionsMax) return false;
-      if (performance.now() > deadline) return true;
+      if (now() > deadline) return true;
       if (speculation?.isPending(best.tx)) {
         this.#isWaiting = true;
         this.#send(candidates, speculation);

@@ -68,7 +68,6 @@ function seen({ pending, mempool, clock }: ReturnType<typeof pendingOn>, count: 
 
 test("blocks that are asked for again and again while the pool changes take a fifth of the time, and are two seconds old at most", () => {
   const chain = pendingOn(testChain());
-  // Not so many that packing them could meet its limit of real time on a busy machine.
   const lengths = seen(chain, 120);
   assert.deepEqual(lengths.slice(0, 3), [1, 2, 3], "the first ones are current");
   assert.ok(

@@ -116,7 +116,7 @@ export class PendingBlocks {
   }
 
   #build({ header }: Block): PendingBlock | undefined {
-    const { mempool, chain, beginBlock, log, setAside, nextTimestamp } = this.#modules;
+    const { mempool, chain, beginBlock, log, setAside, nextTimestamp, now } = this.#modules;
     const { gasLimitTarget, minimumTip } = this.#options;
     try {
       const attributes = {
@@ -127,7 +127,7 @@ export class PendingBlocks {
       const { sealed } = assembleBlock(
         () => beginBlock(attributes),
         { ...PACKING_LIMITS, minimumTip: minimumTip() },
-        { mempool, config: chain.config, setAside },
+        { mempool, config: chain.config, setAside, now },
       );
       const { executed, state, changes } = sealed;
       return { executed, state, changes };

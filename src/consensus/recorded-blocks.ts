@@ -40,7 +40,7 @@ export class BlocksPrunedError extends NodeError {
 type RecordedBlocksModules = {
   readonly chain: Pick<
     Chain,
-    "block" | "header" | "blockHash" | "stateAt" | "oldest" | "head" | "config" | "genesisHash"
+    "block" | "header" | "blockHash" | "stateAt" | "oldest" | "head" | "config" | "genesisConfig" | "genesisHash"
   >;
   /** The validators that votes count from. */
   readonly startingSet: () => StartingSet;
@@ -112,7 +112,7 @@ export class RecordedBlocks implements Application {
     if (this.#height === undefined) return this.#application.initChain(start);
     const { chain } = this.#modules;
     const head = chain.header(this.#height)!;
-    const { config, genesisHash } = chain;
+    const { genesisConfig: config, genesisHash } = chain;
     assertSameChain(start, { config, genesisHash, rules: this.#modules.rules, head });
     return { appHash: chain.blockHash(this.#height)! };
   }
@@ -207,7 +207,7 @@ export class RecordedBlocks implements Application {
     let next = 0;
     for (const raw of txs.slice(1)) {
       const tx = transactions[next];
-      // A decided block may have an invalid transaction, which is none of ours.
+      // A decided block may hold an invalid transaction, which the block on record leaves out.
       if (tx === undefined || !Buffer.from(tx.raw).equals(raw)) {
         results.push(SKIPPED_RESULT);
         continue;

@@ -798,6 +798,7 @@ export interface RpcMethods {
   eth_getTransactionByHash(transactionHash: RpcHash): Promise<RpcTransaction | null>;
   eth_getTransactionBySenderAndNonce(sender: RpcAddress, nonce: RpcQuantityInput): Promise<RpcTransaction | null>;
   eth_getTransactionCount(account: RpcAddress, block?: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput | null): Promise<RpcQuantity>;
+  eth_getTransactionLogs(transactionHash: RpcHash): Promise<readonly RpcLog[] | null>;
   eth_getTransactionReceipt(transactionHash: RpcHash): Promise<RpcReceipt | null>;
   eth_getTransactionbyBlockNumberAndIndex(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized", index: RpcQuantityInput): Promise<RpcTransaction | null>;
   eth_getUncleByBlockHashAndIndex(blockHash: RpcHash, index: RpcQuantityInput): Promise<RpcUncle | null>;

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { startRecordedChain } from "../support/recorded-chain.ts";
+import { HANG_MS } from "../support/until.ts";
 import type { Suite } from "./suite.ts";
 
 const USAGE = "usage: rpc-compat --tests DIR (--genesis FILE --chain FILE | --url URL) [--only SUBSTRING] [--verbose]";
@@ -101,7 +102,7 @@ async function send(url: string, request: string): Promise<unknown> {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: request,
-    signal: AbortSignal.timeout(15_000),
+    signal: AbortSignal.timeout(HANG_MS),
   });
   return JSON.parse(await response.text());
 }

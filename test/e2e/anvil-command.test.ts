@@ -1,8 +1,10 @@
 /** `evmintd anvil` beside anvil itself: the same flags, the same chain for whoever asks it. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync, rmSync } from "node:fs";
 import { request } from "node:http";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -217,6 +219,14 @@ test("evmintd anvil ends with code 2 for wrong flags, 1 where it cannot start, a
   assert.equal(phrase.code, 1);
   assert.match(phrase.stderr, /^Error: /);
   assert.equal(phrase.stdout, "");
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const { port } = taken.address() as AddressInfo;
+  const second = await runEvmintd(["anvil", "--port", String(port)]);
+  taken.close();
+  assert.equal(second.code, 1);
+  assert.match(second.stderr, /^Error: listen EADDRINUSE.*\n$/);
+  assert.equal(second.stdout, "");
   const version = await runEvmintd(["anvil", "--version"]);
   assert.equal(version.code, 0);
   assert.match(version.stdout, /^anvil Version: \d+\.\d+\.\d+\n/);

@@ -103,14 +103,13 @@ async function restoreSnapshot(): Promise<void> {
       metrics,
       failures,
       log: STRICT_LOGGER,
-      addresses: () => store.addresses(),
-      pinState: (number) => store.pinState(number),
+      store,
     },
   );
   await snapshots.take();
   const [snapshot] = files.list();
   const restore = new SnapshotRestore(
-    { directory: dataPath(restored), config: chain.config, bytesMax: 1 << 20 },
+    { directory: dataPath(restored), config: chain.config },
     { source: consensusDataIn(chain), log: STRICT_LOGGER },
   );
   restore.offerSnapshot(snapshot!, chain.blockHash(BASE)!);

@@ -3,6 +3,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { compressPublicKey } from "../../src/base/crypto/compressed-public-key.ts";
 import { publicKeyFromPrivate } from "../../src/base/crypto/secp256k1.ts";
 import { bytesToHex, hexToBytes } from "../../src/base/primitives/hex.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
@@ -82,7 +83,9 @@ test("clique: the one validator is the signer; votes are cast, counted, stored a
   assert.equal(await request("clique_propose", OTHER, true), null);
   running.produceBlock();
   const snapshot = await request<Snapshot>("clique_getSnapshot");
-  assert.deepEqual(snapshot.votes, [{ signer: validator, block: 3, address: OTHER, authorize: true }]);
+  const publicKey = bytesToHex(compressPublicKey(publicKeyFromPrivate(hexToBytes(DEV_KEYS[2]))));
+  const vote = { signer: validator, block: 3, address: OTHER, authorize: true, publicKey };
+  assert.deepEqual(snapshot.votes, [vote]);
   assert.deepEqual(snapshot.tally, { [OTHER]: { authorize: true, votes: 1 } });
   assert.deepEqual(snapshot.recents, { 2: validator, 3: validator });
   assert.equal((await request<Snapshot>("clique_getSnapshotAtHash", snapshot.hash)).number, 3);

@@ -66,6 +66,7 @@ function calls(): Readonly<Record<string, readonly (readonly unknown[])[]>> {
     eth_getTransactionbyBlockNumberAndIndex: [["0x1", "0x0"]],
     eth_getTransactionBySenderAndNonce: [[from, "0x0"]],
     eth_getTransactionReceipt: [[hash], [SLOT]],
+    eth_getTransactionLogs: [[hash], [SLOT]],
     eth_getUncleByBlockHashAndIndex: [[blockHash, "0x0"]],
     eth_getUncleByBlockNumberAndIndex: [["0x1", "0x0"]],
     eth_pendingTransactions: [[]],

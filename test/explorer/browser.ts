@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { type Browser, chromium } from "playwright-core";
+import { HANG_MS } from "../support/until.ts";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome"];
 
@@ -15,8 +16,9 @@ export function chromiumPath(): string | undefined {
   return undefined;
 }
 
-export function launchChromium(executablePath: string): Promise<Browser> {
+export async function launchChromium(executablePath: string): Promise<Browser> {
   // root, as in containers, has no sandbox.
   const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
-  return chromium.launch({ executablePath, args });
+  const browser = await chromium.launch({ executablePath, args, timeout: HANG_MS });
+  return browser.on("context", (context) => context.setDefaultTimeout(HANG_MS));
 }

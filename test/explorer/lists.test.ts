@@ -9,17 +9,12 @@ import {
   stringToBytes,
   toFunctionSelector,
 } from "viem";
+import { TRANSFER_TOPIC } from "../../src/base/types/transfer-log.ts";
 import { FIRST_ADDRESSES, FIRST_KEYS } from "../../src/dev/first-dev-keys.ts";
 import { DEV_ACCOUNTS } from "../../src/node/keystore/dev-accounts.ts";
 import { COMMON_FUNCTIONS } from "../../src/web/explorer/ui/common-functions.ts";
 import { etherShort, percentText } from "../../src/web/explorer/ui/format.ts";
-import {
-  holdersOf,
-  movementsIn,
-  TRANSFER,
-  TRANSFER_BATCH,
-  TRANSFER_SINGLE,
-} from "../../src/web/explorer/ui/holders.ts";
+import { holdersOf, movementsIn, TRANSFER_BATCH, TRANSFER_SINGLE } from "../../src/web/explorer/ui/holders.ts";
 import { clippedName, functionNames } from "../../src/web/explorer/ui/known-contracts.ts";
 import { methodName } from "../../src/web/explorer/ui/method-name.ts";
 import { addressIn, BEACON_SLOT, IMPLEMENTATION, SLOTS } from "../../src/web/explorer/ui/proxy.ts";
@@ -130,7 +125,7 @@ test("topics of transfers are those of their signatures", () => {
   const topicOf = (eventName: "Transfer" | "TransferSingle" | "TransferBatch") =>
     encodeEventTopics({ abi: EVENTS, eventName })[0];
   assert.deepEqual(
-    [TRANSFER, TRANSFER_SINGLE, TRANSFER_BATCH],
+    [TRANSFER_TOPIC, TRANSFER_SINGLE, TRANSFER_BATCH],
     [topicOf("Transfer"), topicOf("TransferSingle"), topicOf("TransferBatch")],
   );
 });
@@ -175,7 +170,7 @@ test("logs that only look like transfers move nothing", () => {
     { ...whole, topics: whole.topics.slice(0, 2) },
     { ...erc20(A, B, 1n), data: "0x01" },
     { ...erc20(A, B, 1n), topics: [] },
-    logOf([TRANSFER, A], concatHex(["0x"])),
+    logOf([TRANSFER_TOPIC, A], concatHex(["0x"])),
   ];
   for (const log of others) assert.deepEqual(movementsIn([log as unknown as Log]), []);
 });

@@ -6,9 +6,10 @@ import * as format from "../../src/web/explorer/ui/format.ts";
 import { amountText, decimalsOf, symbolOf } from "../../src/web/explorer/ui/tokens.ts";
 import { CONTROL_CHARACTERS } from "../support/base/telemetry/control-characters.ts";
 import fc from "../support/fast-check.ts";
+import { HANG_MS } from "../support/until.ts";
 
 /** What is quadratic would take hours. */
-const TIMEOUT = { timeout: 60_000 };
+const TIMEOUT = { timeout: HANG_MS };
 
 /** Texts that grow: what costs more than linear time does not end for them. */
 const LENGTH = 4_000_000;

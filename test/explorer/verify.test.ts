@@ -9,10 +9,10 @@ import { toQuantity } from "../../src/base/primitives/quantity.ts";
 import { type BlockAccessList, blockAccessListHash } from "../../src/base/types/block-access-list.ts";
 import { headerHash } from "../../src/base/types/header-codec.ts";
 import { decodeTransaction } from "../../src/base/types/transaction/decode.ts";
+import { TRANSFER_TOPIC } from "../../src/base/types/transfer-log.ts";
 import { accountAccessText } from "../../src/rpc/methods/json/access-list-json.ts";
 import { minedTransactionText } from "../../src/rpc/methods/json/transaction-json.ts";
 import { InvalidProofError } from "../../src/store/trie/proof.ts";
-import { TRANSFER } from "../../src/web/explorer/ui/holders.ts";
 import type { Log } from "../../src/web/explorer/ui/rpc.ts";
 import { transfersIn } from "../../src/web/explorer/ui/tokens.ts";
 import { accessListOf, checkAccessList } from "../../src/web/explorer/verify/access-list.ts";
@@ -106,7 +106,7 @@ test("gas that transactions paid for is shown where the header counts other gas 
 });
 
 test("the protocol's logs of ether transfers are not those of a token (EIP-7708)", () => {
-  const topics = [TRANSFER, `0x${"00".repeat(31)}01`, `0x${"00".repeat(31)}02`];
+  const topics = [TRANSFER_TOPIC, `0x${"00".repeat(31)}01`, `0x${"00".repeat(31)}02`];
   const log = (address: string) =>
     ({ address, topics, data: `0x${"00".repeat(31)}07`, blockNumber: "0x1", logIndex: "0x0" }) as unknown as Log;
   const ether = `0x${"ff".repeat(19)}fe`;

@@ -6,7 +6,7 @@ import { cometbftPath } from "../../src/node/config/home.ts";
 import { runEvmintd } from "../support/evmintd.ts";
 import { eventually, Network, type NetworkNode, whyLeftOut } from "./network.ts";
 
-test("a validator rotates its key by one command, killed in between, while the others vote", {
+test("a validator rotates its key by one command, killed in between, and no block has fewer validators", {
   skip: whyLeftOut(),
 }, async (t) => {
   const network = await Network.start(4, 0);
@@ -24,11 +24,13 @@ test("a validator rotates its key by one command, killed in between, while the o
     if (call === 0) t.diagnostic(stdout);
   }
   const { address, publicKey } = readNextKey(directory)!;
+  const first = await validator.height();
   const waiting = rotate();
-  for (const node of voters) {
-    await node.request("clique_propose", address, true, bytesToHex(publicKey));
-    await node.request("clique_propose", old, false);
-  }
+  const isIn = async () => ((await others[0]!.request("clique_getSigners")) as string[]).includes(address);
+  // As docs/operations/keys.md has it: the old key is voted out once the new one is in.
+  for (const node of voters) await node.request("clique_propose", address, true, bytesToHex(publicKey));
+  await eventually("the new key is in", isIn);
+  for (const node of voters) await node.request("clique_propose", old, false);
   await eventually("the new key is in place", async () => readValidatorKey(directory).address === address);
   await validator.killBoth();
   await waiting;
@@ -43,6 +45,15 @@ test("a validator rotates its key by one command, killed in between, while the o
   );
   const signers = (await others[0]!.request("clique_getSigners")) as string[];
   assert.equal(signers.length, 4);
+  const counts: number[] = [];
+  const last = await others[0]!.height();
+  for (let number = first; number <= last; number++) {
+    const at = await others[0]!.request("clique_getSigners", `0x${number.toString(16)}`);
+    counts.push((at as string[]).length);
+  }
+  t.diagnostic(`validators after blocks ${first} to ${last}: ${counts.join(" ")}`);
+  assert.equal(Math.min(...counts), 4);
+  assert.equal(Math.max(...counts), 5);
   assert.ok(signers.includes(address) && !signers.includes(old));
   await eventually("it signs with the new key", async () => {
     const signed = await others[0]!.committers((await others[0]!.height()) - 1);

@@ -3,18 +3,16 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { deflateRawSync } from "node:zlib";
 import type { ChainConfig } from "../../src/base/params/chain-config.ts";
 import { concatBytes } from "../../src/base/primitives/bytes.ts";
 import type { Hash } from "../../src/base/primitives/hash.ts";
 import { bytesToHex } from "../../src/base/primitives/hex.ts";
-import { keccak256 } from "../../src/base/primitives/keccak.ts";
 import { createFailures } from "../../src/base/telemetry/failures.ts";
 import { createMetrics } from "../../src/base/telemetry/metrics.ts";
 import { type ConsensusData, decodeConsensusData } from "../../src/consensus/consensus-data.ts";
 import { SnapshotRestore } from "../../src/consensus/state-sync/restore.ts";
 import { SnapshotFiles } from "../../src/consensus/state-sync/snapshot-files.ts";
-import { describeSnapshot, SNAPSHOT_FORMAT, unpackChunk } from "../../src/consensus/state-sync/snapshot-format.ts";
+import { describeSnapshot, hashOfChunk, SNAPSHOT_FORMAT } from "../../src/consensus/state-sync/snapshot-format.ts";
 import { createSnapshots } from "../../src/consensus/state-sync/snapshots.ts";
 import { ByteReader } from "../../src/store/storage/byte-io.ts";
 import { prefixRange } from "../../src/store/storage/kv.ts";
@@ -22,6 +20,7 @@ import { openLmdbKv } from "../../src/store/storage/lmdb-kv.ts";
 import { TABLE } from "../../src/store/storage/schema.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { STRICT_LOGGER } from "../support/base/telemetry/strict-logger.ts";
+import { type Contents, packChunk, packChunks, unpackChunks } from "../support/consensus/state-sync/chunks.ts";
 import { poisons } from "../support/consensus/state-sync/poison.ts";
 import { startTestNode } from "../support/test-node.ts";
 
@@ -37,6 +36,7 @@ let appHash: Hash;
 let consensusData: ConsensusData;
 /** Of a good snapshot, before compression. */
 let contents: readonly Uint8Array[];
+let proofs: Contents["proofs"];
 
 before(async () => {
   const running = await startTestNode({
@@ -66,14 +66,13 @@ before(async () => {
   const files = new SnapshotFiles(join(folder, "snapshots"));
   const metrics = createMetrics();
   await createSnapshots(
-    { interval: 0, chunkBytes: 700 },
+    { interval: 0, chunkBytes: 1_400 },
     {
       chain,
       files,
       metrics,
       log: STRICT_LOGGER,
-      addresses: () => store.addresses(),
-      pinState: (number) => store.pinState(number),
+      store,
       failures: createFailures(STRICT_LOGGER, metrics),
     },
   ).take();
@@ -81,9 +80,9 @@ before(async () => {
   consensusData = decodeConsensusData(chain.consensusDataOf(HEIGHT))!;
   appHash = chain.blockHash(HEIGHT)!;
   const { chunks } = files.list()[0]!;
-  contents = Array.from({ length: chunks }, (_, index) =>
-    Uint8Array.from(unpackChunk(files.chunk(HEIGHT, SNAPSHOT_FORMAT, index))),
-  );
+  ({ contents, proofs } = unpackChunks(
+    Array.from({ length: chunks }, (_, index) => files.chunk(HEIGHT, SNAPSHOT_FORMAT, index)),
+  ));
   await running.stop();
 });
 
@@ -92,21 +91,12 @@ after(() => rmSync(folder, { recursive: true }));
 function openRestore(name: string) {
   const directory = join(folder, name);
   const restore = new SnapshotRestore(
-    { directory, config, bytesMax: 64 << 20 },
+    { directory, config },
     { source: { consensusDataOf: async () => consensusData }, log: STRICT_LOGGER },
   );
   /** The last result. */
   const offer = async (chunks: readonly Uint8Array[]) => {
-    assert.equal(
-      restore.offerSnapshot(
-        describeSnapshot(
-          HEIGHT,
-          chunks.map((chunk) => keccak256(chunk)),
-        ),
-        appHash,
-      ),
-      "accept",
-    );
+    assert.equal(restore.offerSnapshot(describeSnapshot(HEIGHT, chunks.map(hashOfChunk)), appHash), "accept");
     for (const [index, chunk] of chunks.entries()) {
       const answer = await restore.applySnapshotChunk(index, chunk, `peer ${index % 2}`);
       if (answer.result !== "accept") return answer;
@@ -116,11 +106,9 @@ function openRestore(name: string) {
   return { directory, restore, offer };
 }
 
-const pack = (content: Uint8Array): Uint8Array => deflateRawSync(content, { level: 1 });
-
 test("a snapshot with any field changed is rejected with its senders, and the next good one is restored", async (t) => {
   let { restore, offer } = openRestore("poisoned");
-  const packed = contents.map(pack);
+  const packed = packChunks(contents, proofs);
   let count = 0;
   const begin = performance.now();
   const accepted: string[] = [];
@@ -138,9 +126,10 @@ test("a snapshot with any field changed is rejected with its senders, and the ne
     assert.ok(rejectSenders.length > 0, name);
   };
   for (const poison of poisons(contents)) {
-    const chunks = poison.contents.map((content) => {
+    const chunks = poison.contents.map((content, at) => {
       const index = contents.indexOf(content);
-      return index < 0 ? pack(content) : packed[index]!;
+      // A part keeps its proof where it is in another place.
+      return index < 0 || (index === 0) !== (at === 0) ? packChunk(content, at, proofs[at]) : packed[index]!;
     });
     await check(poison.name, chunks);
     assert.ok(accepted.length < 20, accepted.join("\n"));
@@ -150,7 +139,21 @@ test("a snapshot with any field changed is rejected with its senders, and the ne
     await check(`chunk ${index} cut`, packed.with(index, packed[index]!.subarray(0, -1)));
     await check(`chunk ${index} empty`, packed.with(index, new Uint8Array()));
   }
-  await check("a chunk that unpacks to 65 MiB", packed.with(1, pack(new Uint8Array(65 << 20))));
+  for (const [index, proof] of proofs.entries()) {
+    // The last part has none.
+    if (proof.length === 0) continue;
+    const withProof = (changed: readonly Uint8Array[]) =>
+      packed.with(index, packChunk(contents[index]!, index, changed));
+    await check(`no proof in chunk ${index}`, withProof([]));
+    await check(`a node more in chunk ${index}`, withProof([...proof, proof[0]!]));
+    for (const [at, node] of proof.entries()) {
+      await check(`no node ${at} in chunk ${index}`, withProof(proof.toSpliced(at, 1)));
+      await check(`node ${at} twice in chunk ${index}`, withProof(proof.toSpliced(at, 0, node)));
+      const flipped = node.map((byte, i) => (i === node.length - 1 ? byte ^ 1 : byte));
+      await check(`node ${at} changed in chunk ${index}`, withProof(proof.with(at, flipped)));
+    }
+  }
+  await check("a chunk that unpacks to 65 MiB", packed.with(1, packChunk(new Uint8Array(65 << 20), 1)));
   t.diagnostic(`${count} poisoned snapshots of ${contents.length} chunks, ${Math.round(performance.now() - begin)} ms`);
   assert.deepEqual(accepted, []);
   assert.ok(count >= 1_000, `${count}`);
@@ -161,7 +164,7 @@ test("a snapshot with any field changed is rejected with its senders, and the ne
 
 test("a restored store has the rows of one that executed the chain", async () => {
   const { directory, offer } = openRestore("rows");
-  assert.equal(await offer(contents.map(pack)), undefined);
+  assert.equal(await offer(packChunks(contents, proofs)), undefined);
   const [restored, executed] = [directory, join(home, "data")].map((data) => rowsOf(join(data, "index")));
   assert.deepEqual(Object.keys(restored!), Object.keys(executed!));
   for (const table of Object.keys(restored!)) {

@@ -11,7 +11,7 @@ import { SpeculationWatch } from "./speculation-watch.ts";
 /** A node that makes no block for so long, though transactions wait, has failed: a loaded machine needs a tenth of it. Milliseconds. */
 const BLOCK_MS_MAX = 300_000;
 /** After the end of an RPC process, connections can be handed to it until that is noticed. Milliseconds. */
-const UNNOTICED_MS_MAX = 60_000;
+const UNNOTICED_MS_MAX = 300_000;
 
 export type StormNodeOptions = {
   readonly home: string;

@@ -5,6 +5,21 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 export const DESKTOP = { width: 1280, height: 800 };
 export const PHONE = { width: 390, height: 844 };
 
+/** The nightly run looks at every page in every window; a change at each window, each scheme, and a page of each kind. */
+export const IS_NIGHTLY = process.env["EVMINT_TEST_EVERY"] === "1";
+
+/** In what windows every page is looked at. */
+export const WINDOWS = [
+  { name: "light, desktop", colorScheme: "light", viewport: DESKTOP },
+  { name: "dark, phone", colorScheme: "dark", viewport: PHONE },
+  ...(IS_NIGHTLY
+    ? ([
+        { name: "dark, desktop", colorScheme: "dark", viewport: DESKTOP },
+        { name: "light, phone", colorScheme: "light", viewport: PHONE },
+      ] as const)
+    : []),
+] as const;
+
 export type WatchedPage = {
   readonly page: Page;
   /** Errors and warnings of the console, exceptions, and requests to another origin. */

@@ -12,7 +12,7 @@ export const SECP256K1_ORDER = ORDER;
 /** The largest s that EIP-2 accepts. */
 export const SECP256K1_HALF_ORDER = SECP256K1_ORDER / 2n;
 
-/** 32 bytes that are no private key: zero, or not below the order of the group. */
+/** A private key out of range: zero, or not below the order of the group. */
 class InvalidPrivateKeyError extends NodeError {
   readonly code = "INVALID_PRIVATE_KEY";
   constructor() {

@@ -2,7 +2,7 @@ import { crc32 } from "node:zlib";
 import { type Hash, hashToBytes } from "../primitives/hash.ts";
 import { type Hex, hexToBytes } from "../primitives/hex.ts";
 import type { ChainConfig } from "./chain-config.ts";
-import type { BlockForkField, TimeForkField } from "./hardforks.ts";
+import { type BlockForkField, isBlockForkActive, isTimeForkActive, type TimeForkField } from "./hardforks.ts";
 
 /** EIP-2124: `hash` is 4 bytes; `next` the block or time of the next scheduled fork, 0 for none. */
 type ForkId = { readonly hash: Hex; readonly next: number };
@@ -60,6 +60,14 @@ export function forkId(
     checksum = crc32(uint64Bytes(fork), checksum);
   }
   return { hash: checksumHex(checksum), next: 0 };
+}
+
+/** Fields of the forks that have begun at block `number` and `time`, oldest first. */
+export function forksBegun(config: ChainConfig, number: number, time: number): readonly string[] {
+  return [
+    ...BLOCK_FORKS.filter((field) => isBlockForkActive(config, field, number)),
+    ...TIME_FORK_FIELDS.filter((field) => isTimeForkActive(config, field, time)),
+  ];
 }
 
 type ForkHashesOptions = {

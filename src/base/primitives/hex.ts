@@ -61,7 +61,7 @@ export function hexToBytes(text: string): Uint8Array {
   return bytes;
 }
 
-/** Bytes of a DATA string of a few words, read and checked in one pass; undefined for a longer one and for what is none. */
+/** Bytes of a DATA string of a few words, read and checked in one pass; undefined for longer and for malformed text. */
 export function shortDataToBytes(text: string): Uint8Array | undefined {
   const length = (text.length - 2) / 2;
   if (length > SHORT_LENGTH || !Number.isInteger(length) || !text.startsWith("0x")) {

@@ -9,7 +9,7 @@ export type RemoteUrl = {
 };
 
 /**
- * Parses the URL of another program; undefined when `text` is none with one of `schemes`.
+ * Parses the URL of another program; undefined when `text` is not a URL with one of `schemes`.
  * @param schemes such as `http`
  */
 export function parseRemoteUrl(text: string, schemes: readonly string[]): RemoteUrl | undefined {

@@ -4,7 +4,7 @@ import type { Hash } from "../primitives/hash.ts";
 import type { Log } from "./receipt.ts";
 
 /** keccak256("Transfer(address,address,uint256)"), the event of ERC-20 */
-const TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef" as Hash;
+export const TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef" as Hash;
 
 /**
  * The log of a transfer of ether, in the form of ERC-20 (EIP-7708).

@@ -22,9 +22,11 @@ import { type FollowedStore, HeadPublisher } from "./follow/published-head.ts";
 import { BlockIndex } from "./index/block-index.ts";
 import { type Applied, readApplied } from "./index/block-rows.ts";
 import { type CreateTrie, trieNodesOf } from "./nodes/computed-trie-nodes.ts";
+import type { StateSinkOf } from "./nodes/ordered-state.ts";
 import { appliedOf, indexedBlock, replayLog } from "./replay-log.ts";
 import { type PrunePlan, RetentionWork } from "./retention/retention.ts";
 import { StateFiles } from "./retention/state-file.ts";
+import { type StatePiece, statePieces } from "./retention/state-pieces.ts";
 import type { HashedKeys } from "./state/hashed-keys.ts";
 import type { StatelessBlocks } from "./stateless-blocks.ts";
 import type { LogBlockStoreOptions } from "./store-options.ts";
@@ -451,6 +453,20 @@ export class LogBlockStore extends StoreView implements BlockStore {
   pinState(number: number): () => void {
     this.assertNotPruned(number, this.stateBase());
     return this.#retention?.pin(number) ?? (() => {});
+  }
+
+  /**
+   * All of the state after block `number`, which must be pinned, as `statePieces` gives it. What waits in memory is merged first, a slice for each undefined.
+   * Blocks can be added meanwhile.
+   */
+  *statePieces(number: number, sinkOf?: StateSinkOf): Generator<StatePiece | undefined> {
+    // Tables of keys by their hashes lack those that wait.
+    while (this.index.merge.mergedBlocks <= number) {
+      this.mergeSome();
+      yield undefined;
+    }
+    const { accounts, slots } = this.index;
+    yield* statePieces({ kv: this.#kv, accounts, slots }, number, this.blocks.header(number).stateRoot, sinkOf);
   }
 
   /** Every address that has or had an account, in any order. */

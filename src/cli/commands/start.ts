@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { RootLogger } from "../../base/telemetry/create-logger.ts";
+import { createLogger, type RootLogger } from "../../base/telemetry/create-logger.ts";
 import type { Logger } from "../../base/telemetry/logger.ts";
 import type { Timer, Timers } from "../../base/telemetry/timers.ts";
 import type { Config } from "../../node/config/config.ts";
@@ -10,7 +10,7 @@ import { installCrashPolicy } from "../../node/observe/crash-policy.ts";
 import type { ChainStatus, RunningNode } from "../../node/roles/types.ts";
 import { renderBanner } from "../banner.ts";
 import { hasColors } from "../colors.ts";
-import { type CliContext, openNodeLog } from "../context.ts";
+import { type CliContext, nodeLogFormat, openNodeLog } from "../context.ts";
 import { CommandError } from "../errors.ts";
 
 /** Most starts end in this time, and then stop in order. */
@@ -26,7 +26,7 @@ export type StartOptions = {
   readonly log?: RootLogger;
   /** Called with the chain once the node answers. */
   readonly onChain?: (chain: ChainStatus) => void;
-  /** Called after it; prints the banner unless given. */
+  /** Called after it; prints where the node listens unless given. */
   readonly onStarted?: (node: RunningNode) => void;
 };
 
@@ -38,7 +38,7 @@ export async function start(config: Config, context: CliContext, options: StartO
   const {
     attended = () => new Promise<never>(() => {}),
     onChain = () => {},
-    onStarted = (node) => context.stdout.write(bannerOf(node, config, context)),
+    onStarted = (node) => printStart(node, config, context),
   } = options;
   assertDevIsPrivate(config);
   assertRightHome(config);
@@ -157,15 +157,20 @@ async function stopWithin(
   }
 }
 
-function bannerOf(node: RunningNode, config: Config, context: CliContext): string {
-  return renderBanner({
-    version: `v${packageVersion()}`,
-    config,
-    chain: node.chain,
-    listeners: node.listeners,
-    now: Math.floor(context.now() / 1000),
-    color: hasColors(context.stdout, context.environment),
-  });
+/** The banner; one line of JSON where both outputs of the process go to a collector of JSON lines. */
+function printStart({ chain, listeners }: RunningNode, config: Config, context: CliContext): void {
+  const { stdout, now, environment } = context;
+  const version = `v${packageVersion()}`;
+  if (stdout.isTTY !== true && nodeLogFormat(config, context) === "json") {
+    const log = createLogger({ level: "info", format: "json", now, write: (line) => stdout.write(line) });
+    const { chainId, head } = chain;
+    const { engine } = config.consensus;
+    const listening = listeners.map(({ kind, url }) => ({ kind, url }));
+    log.info("the node answers", { version, chainId, head, engine, home: config.home, listening });
+    return;
+  }
+  const color = hasColors(stdout, environment);
+  stdout.write(renderBanner({ version, config, chain, listeners, color, now: Math.floor(now() / 1000) }));
 }
 
 function asFailure(error: unknown): { readonly error: unknown } {

@@ -2,7 +2,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } 
 import { join, resolve } from "node:path";
 import { parseGenesis } from "../../base/params/genesis.ts";
 import { genesisBlock } from "../../chain/genesis-block.ts";
-import { genesisRules } from "../../consensus/chain-start.ts";
+import { genesisForks, genesisRules } from "../../consensus/chain-start.ts";
 import { engineGenesisJson } from "../../consensus/cometbft/home/config.ts";
 import { createEngineGenesis, createEngineKeys, nodeIdOf } from "../../consensus/cometbft/home/home.ts";
 import { validatorPublicKey } from "../../consensus/cometbft/signing/key-files.ts";
@@ -43,6 +43,8 @@ const P2P_PORT = 26656;
 const HTTP_PORT = 8545;
 const METRICS_PORT = 6060;
 const PORT_MAX = 65_535;
+/** Only root listens below. */
+const PORT_MIN = 1_024;
 /** What Prometheus and Grafana read, of `deploy/`; the folder of the network gets a copy. */
 const MONITORING_FILES = ["alerts.yaml", "grafana"];
 
@@ -65,8 +67,10 @@ export function testnet(options: TestnetOptions, context: CliContext): void {
   const validators = numberOf("--validators", options.validators ?? "4", 1, VALIDATORS_MAX);
   const fullNodes = numberOf("--full-nodes", options.fullNodes ?? "0", 0, FULL_NODES_MAX);
   const lastPort = PORT_MAX - PORT_STEP * (validators + fullNodes);
-  const offset = numberOf("--port-offset", options.portOffset ?? "0", 0, lastPort - P2P_PORT);
-  const httpPort = offset + numberOf("--http-port", options.httpPort ?? String(HTTP_PORT), 1, lastPort - offset);
+  const offset = numberOf("--port-offset", options.portOffset ?? "0", PORT_MIN - METRICS_PORT, lastPort - P2P_PORT);
+  const lowestHttp = offset < 0 ? PORT_MIN - offset : 1;
+  const firstHttp = numberOf("--http-port", options.httpPort ?? String(HTTP_PORT), lowestHttp, lastPort - offset);
+  const httpPort = offset + firstHttp;
   const first: Ports = { http: httpPort, p2p: P2P_PORT + offset, metrics: METRICS_PORT + offset };
   const blockTime = options.blockTime ?? "1s";
   if (!parseDuration(blockTime)) {
@@ -126,6 +130,7 @@ function engineGenesisOf(text: string, nodes: readonly TestnetNode[]): string {
       })),
     genesisHash: block.hash,
     rules: genesisRules(genesis.config),
+    forks: genesisForks(genesis.config, block.header),
   });
 }
 
@@ -154,7 +159,7 @@ function writeSettings(
 }
 
 function numberOf(flag: string, text: string, min: number, max: number): number {
-  const value = /^\d{1,5}$/.test(text) ? Number(text) : -1;
+  const value = /^-?\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return value;
   throw new UsageError(`${flag}: ${text} is not a number from ${min} to ${max}`);
 }

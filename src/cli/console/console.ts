@@ -159,7 +159,7 @@ function isPromise(value: unknown): value is Promise<unknown> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }
 
-/** A history that cannot be written is none. */
+/** The console runs without a history where the file cannot be written. */
 function openHistory(server: REPLServer, path: string): Promise<void> {
   return new Promise((resolve) => {
     try {

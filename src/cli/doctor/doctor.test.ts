@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -10,6 +12,7 @@ import { renderGenesis } from "../../node/config/genesis/genesis.ts";
 import { clockStopPath, jwtSecretPath } from "../../node/config/home.ts";
 import { loadConfig } from "../../node/config/load.ts";
 import { createJwtSecret } from "../../node/config/secrets.ts";
+import { lockFile } from "../../store/storage/lock.ts";
 import { CHECKS, doctor } from "./doctor.ts";
 import { programFinding } from "./engine-program.ts";
 import { type FileSystem, type System, thisSystem } from "./system.ts";
@@ -146,6 +149,25 @@ test("the port of CometBFT is looked at where it is the engine", () => {
   assert.deepEqual(looked(network), keys);
 });
 
+test("a port of the node that runs on the home is no warning, whichever of its processes listens", {
+  skip: process.platform !== "linux" && "only Linux shows who listens",
+}, async () => {
+  const program =
+    'const s = require("node:net").createServer().listen(0, "127.0.0.1", () => console.log(s.address().port))';
+  const child = spawn(process.execPath, ["-e", program], { stdio: ["ignore", "pipe", "inherit"] });
+  try {
+    const [line] = await once(child.stdout, "data");
+    using home = homeWith({ "json-rpc.enable": "true", "json-rpc.address": `127.0.0.1:${Number(line)}` });
+    assert.deepEqual(problems(home), ["warning ports"]);
+    const lock = lockFile(join(home.config.home, "data", "lock"));
+    assert.deepEqual(problems(home), []);
+    lock.release();
+    assert.deepEqual(problems(home), ["warning ports"]);
+  } finally {
+    child.kill("SIGKILL");
+  }
+});
+
 test("a port that a program listens on is named with the program", async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -175,6 +197,7 @@ test("the program of CometBFT is the one that this node is built for", () => {
     programFinding("/cometbft", { built, printed }).level;
   assert.equal(level("v0.40.0", "0.39.0"), "ok");
   assert.equal(level("v0.38.17", "0.38.17"), "fault");
+  assert.equal(level("v0.40.1", "0.39.1"), "warning");
   assert.equal(level("v1.0.1", "1.0.1"), "fault");
   assert.equal(level(undefined, "0.39.0"), "ok");
   assert.equal(level("(devel)", "0.39.0"), "ok");

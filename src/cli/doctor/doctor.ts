@@ -21,8 +21,9 @@ import {
 } from "../../node/config/home.ts";
 import { remoteSignerOf } from "../../node/config/remote-signer.ts";
 import { formatHostPort, type HostPort } from "../../node/config/value-types.ts";
+import { lockHolder } from "../../store/storage/lock.ts";
 import type { CliContext } from "../context.ts";
-import { CommandError, portOwner } from "../errors.ts";
+import { CommandError, descendsFrom, portOwner } from "../errors.ts";
 import { checkCertificate, checkTokens } from "./access-checks.ts";
 import { programFinding } from "./engine-program.ts";
 import type { Check, Finding } from "./finding.ts";
@@ -156,7 +157,7 @@ function filesIn(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
 }
 
-function checkPorts({ jsonRpc, metrics, consensus, cometbft }: Config): Finding[] {
+function checkPorts({ home, jsonRpc, metrics, consensus, cometbft }: Config): Finding[] {
   const listeners: (readonly [string, HostPort])[] = [
     ...(jsonRpc.enable
       ? ([
@@ -167,12 +168,20 @@ function checkPorts({ jsonRpc, metrics, consensus, cometbft }: Config): Finding[
     ...(metrics.enable ? [["metrics.address", metrics.address] as const] : []),
     ...(consensus.engine === "cometbft" ? ([["cometbft.p2p-address", cometbft.p2pAddress]] as const) : []),
   ];
+  const node = lockHolder(join(dataPath(home), "lock"));
   return listeners.map(([key, address]) => {
     const owner = address.port === 0 ? undefined : portOwner(address.port);
     const text = `${key} ${formatHostPort(address)}`;
     if (owner === undefined) return { level: "ok", subject: "ports", text: `${text} is free` };
-    const advice = "fine when that is this node; else stop it or choose another address";
-    return { level: "warning", subject: "ports", text: `${text}: ${owner} listens: ${advice}` };
+    // CometBFT and RPC processes are children of the node.
+    if (node !== undefined && descendsFrom(owner.pid, node)) {
+      return { level: "ok", subject: "ports", text: `${text} is this node's, ${owner.name}` };
+    }
+    return {
+      level: "warning",
+      subject: "ports",
+      text: `${text}: ${owner.name} listens: stop it or choose another address`,
+    };
   });
 }
 

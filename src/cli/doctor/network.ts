@@ -1,7 +1,7 @@
 import { NodeError } from "../../base/errors.ts";
 import type { ChainConfig } from "../../base/params/chain-config.ts";
 import { engineRpcSocket } from "../../consensus/cometbft/home/home.ts";
-import { COMETBFT_CORE_VERSION } from "../../consensus/cometbft/process/engine-process.ts";
+import { COMETBFT_CORE_VERSION } from "../../consensus/cometbft/process/engine-version.ts";
 import { engineBlockOf } from "../../consensus/cometbft/rpc/block.ts";
 import { callEngine, createEngineRpc } from "../../consensus/cometbft/rpc/client.ts";
 import type { Config } from "../../node/config/config.ts";

@@ -8,7 +8,6 @@ import { bytesToHex } from "../../base/primitives/hex.ts";
 import { agreedConfig } from "../../chain/agreement/agreed-config.ts";
 import { forkConfigs } from "../../chain/fork-config.ts";
 import { genesisBlock } from "../../chain/genesis-block.ts";
-import { genesisRules } from "../../consensus/chain-start.ts";
 import { assertEngineGenesis, assertEngineRules } from "../../consensus/cometbft/home/home.ts";
 import { decodeProposerData } from "../../consensus/consensus-data.ts";
 import type { Config } from "../../node/config/config.ts";
@@ -42,7 +41,7 @@ export function engineGenesisFinding({ home }: Pick<Config, "home">, own: OwnCha
   const { config, genesisHash } = own;
   try {
     assertEngineGenesis(directory, { chainId: config.chainId, genesisHash });
-    assertEngineRules(directory, genesisRules(config));
+    assertEngineRules(directory, config);
   } catch (error) {
     return [fault((error as Error).message)];
   }

@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync, statfsSync, statSync } from "node:fs";
+import { readFileSync, statfsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { totalmem } from "node:os";
+import { builtVersion } from "../../consensus/cometbft/process/engine-version.ts";
 
 /** The machine and this installation, as the checks see them; a test brings its own. */
 export type System = {
@@ -91,21 +92,7 @@ function fileSystem(path: string): FileSystem {
   };
 }
 
-/** A program of Go has the modules that it was built of as text (`go version -m`). */
-const MODULE = "\tgithub.com/cometbft/cometbft\t";
-/** CometBFT has 60 MB. */
-const PROGRAM_BYTES_MAX = 512 << 20;
-
 function programVersion(path: string): ProgramVersion {
   const { stdout, status } = spawnSync(path, ["version"], { encoding: "utf8", timeout: ANSWER_TIMEOUT_MS });
   return { built: builtVersion(path), printed: status === 0 ? stdout.trim().split("\n")[0] : undefined };
-}
-
-function builtVersion(path: string): string | undefined {
-  if (statSync(path).size > PROGRAM_BYTES_MAX) return undefined;
-  const program = readFileSync(path);
-  const at = program.indexOf(MODULE);
-  if (at < 0) return undefined;
-  const start = at + MODULE.length;
-  return /^[\w.+()-]+/.exec(program.toString("latin1", start, start + 80))?.[0];
 }

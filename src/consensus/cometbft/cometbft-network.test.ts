@@ -8,9 +8,16 @@ type Engine = {
   readonly peers?: number;
   readonly power?: number;
   readonly isAwaited?: boolean;
+  readonly state?: object;
 };
 
-function problemOf({ isCatchingUp = false, peers = 3, power = 0, isAwaited = false }: Engine): string | undefined {
+function problemOf({
+  isCatchingUp = false,
+  peers = 3,
+  power = 0,
+  isAwaited = false,
+  state = { kind: "running" },
+}: Engine): string | undefined {
   const view = {
     status: { isCatchingUp, votingPower: power, validatorAddress: "11".repeat(20) },
     peers: Array.from({ length: peers }, () => ({}) as EnginePeer),
@@ -20,7 +27,7 @@ function problemOf({ isCatchingUp = false, peers = 3, power = 0, isAwaited = fal
   const network = new CometBftNetwork({ nodeId: "", p2pAddress: "" }, {
     application: { behind: undefined },
     signing: { isWaiting: false, reason: undefined },
-    supervisor: { state: { kind: "running" } },
+    supervisor: { state },
     headAge: { isLate: false },
     ownVotes: { problem: undefined, isAwaited },
     view,
@@ -39,4 +46,10 @@ test("CometBftNetwork of a validator has a problem until a commit has its vote, 
   assert.notEqual(problemOf({ power: 10, isAwaited: true }), undefined);
   assert.equal(problemOf({ power: 10 }), undefined);
   assert.equal(problemOf({ power: 0, isAwaited: true }), undefined);
+});
+
+test("CometBftNetwork whose CometBFT does not start says what it said", () => {
+  const reason = 'ERROR: unknown mempool type: "app"';
+  assert.ok(problemOf({ state: { kind: "restarting", restarts: 2, reason } })?.includes(reason));
+  assert.notEqual(problemOf({ state: { kind: "restarting", restarts: 2 } }), undefined);
 });

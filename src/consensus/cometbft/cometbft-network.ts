@@ -101,9 +101,9 @@ export class CometBftNetwork implements EngineNetwork {
     if (application.behind !== undefined) return behindReason(application.behind, quietMs());
     if (state.kind !== "running" || status === undefined) {
       const { awaitedSigner } = signing;
-      return awaitedSigner === undefined
-        ? "CometBFT is not running yet"
-        : `CometBFT is not running yet: it waits for the remote signer at ${awaitedSigner}`;
+      const signer = awaitedSigner && `it waits for the remote signer at ${awaitedSigner}`;
+      const reason = signer ?? (state.kind === "restarting" ? state.reason : undefined);
+      return reason === undefined ? NOT_RUNNING : `${NOT_RUNNING}: ${reason}`;
     }
     // A validator that is alone has nobody to catch up with.
     if (status.isCatchingUp && !signing.isWaiting) return peers.length > 0 ? "catching up with the network" : NO_PEER;
@@ -117,6 +117,8 @@ export class CometBftNetwork implements EngineNetwork {
     return `${age}: the node catches up with the network, the network makes no blocks, or the clock of this machine is ahead`;
   }
 }
+
+const NOT_RUNNING = "CometBFT is not running yet";
 
 /** Wrong addresses look like a node that catches up, for ever. */
 const NO_PEER =

@@ -33,7 +33,7 @@ export class EngineMetrics implements BlockWatcher {
         () => (view.quorum === "present" ? 1 : 0),
       ],
       unsigned_blocks: [
-        "Blocks in a row, up to the newest, without a signature of this node's validator; 0 where it is none.",
+        "Blocks in a row, up to the newest, without a signature of this node's validator; 0 where it is not a validator.",
         () => ownVotes.unsigned,
       ],
       voting_power: ["Voting power of this node.", () => view.status?.votingPower ?? 0],

@@ -1,37 +1,27 @@
 import { NodeError } from "../../base/errors.ts";
 import type { ChainConfig } from "../../base/params/chain-config.ts";
+import { addressToBytes } from "../../base/primitives/address.ts";
 import { EMPTY_BYTES, equalBytes } from "../../base/primitives/bytes.ts";
-import type { Hash } from "../../base/primitives/hash.ts";
-import { keccak256Hash } from "../../base/primitives/keccak.ts";
-import { EMPTY_TRIE_ROOT } from "../../base/types/constants.ts";
+import { type Hash, hashFromBytes, hashToBytes } from "../../base/primitives/hash.ts";
+import { keccak256, keccak256Hash } from "../../base/primitives/keccak.ts";
 import { headerHash } from "../../base/types/header-codec.ts";
 import type { BlockRecord } from "../../chain/block-store.ts";
 import { decodeBlockRecord, encodeBlockRecord } from "../../chain/records/block-record.ts";
 import { encodeChanges, readChanges } from "../../chain/records/changes-record.ts";
+import { OrderedState } from "../../chain/store/nodes/ordered-state.ts";
 import { verifyReceivedBlock } from "../../evm/execution/block/execute-block.ts";
 import { EMPTY_CODE_HASH, sameAccount } from "../../evm/state/account.ts";
 import type { AccountChange, StateChanges } from "../../evm/state/reader.ts";
-import { assertWholeState } from "../../evm/state/state-changes.ts";
-import { createStateTrie } from "../../evm/state/state-trie.ts";
+import { assertPresent } from "../../evm/state/state-changes.ts";
 import { ByteReader } from "../../store/storage/byte-io.ts";
-import type { NodeBatch } from "../../store/trie/node-batch.ts";
-import { NODE_CACHE_BYTES_MIN } from "../../store/trie/node-cache.ts";
 import type { Snapshot } from "../application.ts";
 import { type ConsensusData, decodeConsensusData, encodeConsensusData } from "../consensus-data.ts";
 import type { Offence } from "../voting/jail.ts";
-import { unpackChunk } from "./snapshot-format.ts";
+import { unpackBlock, unpackPart } from "./snapshot-format.ts";
 
 /** A snapshot is not what its app hash says, or not in the one form that it has: those that offer it are wrong or lie. */
 export class InvalidSnapshotError extends NodeError {
   readonly code = "ENGINE_INVALID_SNAPSHOT";
-}
-
-/** A peer may offer anything: its app hash vouches for the state only once that is whole. */
-export class SnapshotTooLargeError extends NodeError {
-  readonly code = "ENGINE_SNAPSHOT_TOO_LARGE";
-  constructor(details: { readonly bytesMax: number }) {
-    super(`the snapshot has more than ${details.bytesMax} bytes: raise snapshot.restore-size-limit`, details);
-  }
 }
 
 type ReceivedSnapshotOptions = {
@@ -39,36 +29,28 @@ type ReceivedSnapshotOptions = {
   /** Hash of the block, which CometBFT has verified. */
   readonly appHash: Hash;
   readonly config: ChainConfig;
-  /** Bytes that all chunks may have before compression. */
-  readonly bytesMax: number;
 };
 
-/** The block of a snapshot with all of its state, as the header of the block commits to them. */
-export type WholeSnapshot = {
-  readonly record: BlockRecord;
-  /** The trie of the state. */
-  readonly nodes: NodeBatch;
-};
-
-/** The account that the last part ended with, of which the next one may have more slots. */
-type OpenAccount = AccountChange & { readonly storage: Map<Hash, bigint>; lastSlot: Hash | "" };
+/** What a chunk has: the block, or changes that lead from nothing to a part of its state (changes-record.ts). */
+export type ReceivedChunk =
+  | { readonly kind: "block" | "skipped" }
+  | { readonly kind: "part"; readonly changes: Uint8Array };
 
 /**
  * Decodes the chunks of a snapshot in order. It is the one place that reads what peers send of a snapshot, and it reads no file: whatever it
  * throws is the fault of the snapshot.
  *
- * Each part has one form: its bytes must be those that `statePartsOf` would write of what was read from them. So nothing is left to
- * checks of single fields but what the form can express and no state has, which `assertWholeState` refuses.
+ * Each part is proven to be the next piece of the state in the header before anything is done with it. Besides it has one form: its bytes must be those
+ * that `StateParts` would write of what was read from them. So nothing is left to checks of single fields but what the form can express and no state has.
  */
 export class ReceivedSnapshot {
   readonly #options: ReceivedSnapshotOptions;
   #next = 0;
-  /** Of the chunks so far, before compression. */
-  #bytes = 0;
-  #block: Omit<BlockRecord, "changes"> | undefined;
-  readonly #accounts: AccountChange[] = [];
-  readonly #codes = new Map<Hash, Uint8Array>();
-  #last: OpenAccount | undefined;
+  #block: BlockRecord | undefined;
+  readonly #state = new OrderedState();
+  readonly #codes = new Set<Hash>();
+  /** The account that came last, of which the next part may have more slots. */
+  #last: AccountChange | undefined;
 
   /** @param options the snapshot's description is consistent */
   constructor(options: ReceivedSnapshotOptions) {
@@ -83,25 +65,41 @@ export class ReceivedSnapshot {
     return this.#options.appHash;
   }
 
+  /** Without changes; after the first chunk. */
+  get block(): BlockRecord {
+    return this.#block!;
+  }
+
   /** Index of the chunk that `add` takes. */
   get next(): number {
     return this.#next;
   }
 
+  /** True after the last chunk: the state is that of the block, whole. */
+  get isWhole(): boolean {
+    return this.#next === this.#options.snapshot.chunks;
+  }
+
   /**
    * @param chunk whose hash is that in the metadata
-   * @returns the snapshot, with its last chunk
-   * @throws InvalidSnapshotError, SnapshotTooLargeError; it takes no more chunks then
+   * @throws InvalidSnapshotError; it takes no more chunks then
    */
-  add(chunk: Uint8Array): WholeSnapshot | undefined {
+  add(chunk: Uint8Array): ReceivedChunk {
     try {
-      this.#addContent(unpackChunk(chunk));
-      return ++this.#next === this.#options.snapshot.chunks ? this.#whole() : undefined;
+      const received = this.#next === 0 ? this.#addBlock(unpackBlock(chunk)) : this.#addPart(chunk);
+      this.#next++;
+      return received;
     } catch (cause) {
-      if (cause instanceof SnapshotTooLargeError || cause instanceof InvalidSnapshotError) throw cause;
+      if (cause instanceof InvalidSnapshotError) throw cause;
       // Decoders throw what their callers of our own data need. Of a peer's data all of it means the same.
       throw new InvalidSnapshotError(`chunk ${this.#next} is malformed`, {}, { cause });
     }
+  }
+
+  /** Passes over a part. */
+  skip(): ReceivedChunk {
+    this.#next++;
+    return { kind: "skipped" };
   }
 
   /**
@@ -116,15 +114,7 @@ export class ReceivedSnapshot {
     }
   }
 
-  #addContent(content: Uint8Array): void {
-    const { bytesMax } = this.#options;
-    this.#bytes += content.length;
-    if (this.#bytes > bytesMax) throw new SnapshotTooLargeError({ bytesMax });
-    if (this.#next === 0) this.#block = this.#decodeBlock(content);
-    else this.#addPart(content);
-  }
-
-  #decodeBlock(content: Uint8Array): Omit<BlockRecord, "changes"> {
+  #addBlock(content: Uint8Array): ReceivedChunk {
     const { snapshot, appHash, config } = this.#options;
     const { block, receipts, consensusData, accessList } = decodeBlockRecord(content);
     // First: what is computed of a header that anybody made up can take for ever, like the blob base fee of a huge excess.
@@ -139,97 +129,83 @@ export class ReceivedSnapshot {
     if (block.header.blockAccessListHash !== (accessList && keccak256Hash(accessList))) {
       throw new InvalidSnapshotError("the access list is not that of the block");
     }
-    const record = { ...verified, consensusData, accessList };
-    const written = encodeBlockRecord({ ...record, changes: NO_CHANGES }, new Set());
+    const record = { ...verified, consensusData, accessList, changes: NO_CHANGES };
+    const written = encodeBlockRecord(record, new Set());
     if (!equalBytes(written, content)) throw new InvalidSnapshotError("the block is not in its form");
     // A copy: views would hold the whole chunk.
-    return {
+    if (snapshot.chunks === 1) throw new InvalidSnapshotError("the snapshot has no state");
+    this.#block = {
       ...record,
       consensusData: Uint8Array.from(consensusData),
       ...(accessList && { accessList: Uint8Array.from(accessList) }),
     };
+    return { kind: "block" };
   }
 
-  #addPart(content: Uint8Array): void {
+  #addPart(chunk: Uint8Array): ReceivedChunk {
+    const { part: content, proof } = unpackPart(chunk);
     const part = readChanges(new ByteReader(content));
-    const accounts = part.accounts.map((change) => ({ ...change, storageCleared: false }));
-    if (accounts.length === 0 || !equalBytes(encodeChanges({ ...part, accounts }), content)) {
+    if (part.accounts.length === 0 || !equalBytes(encodeChanges(part), content)) {
       throw new InvalidSnapshotError("a part of the state is not in its form");
     }
     const newCodes: Hash[] = [];
-    for (const change of accounts) {
-      if (!this.#continues(change)) newCodes.push(...this.#begin(change));
-      this.#addSlots(change.storage);
+    for (const change of part.accounts) {
+      const codeHash = assertPresent(change);
+      if (!this.#continues(change)) newCodes.push(...this.#begin(change, codeHash));
+      for (const [slot, value] of change.storage) this.#state.addSlot(keccak256(hashToBytes(slot)), value);
     }
-    this.#addCodes(part.codes, newCodes);
+    this.#assertCodes(part.codes, newCodes);
+    // The root proves all that came, if nothing follows; a snapshot whose last part ended just where the state did has a proof, too.
+    if (proof.length > 0) this.#state.assertBegins(this.#stateRoot, proof);
+    if (this.#next + 1 === this.#options.snapshot.chunks) this.#assertEnd();
+    else if (proof.length === 0) throw new InvalidSnapshotError("a part of the state has no proof");
+    return { kind: "part", changes: content };
+  }
+
+  get #stateRoot(): Uint8Array {
+    return hashToBytes(this.#block!.block.header.stateRoot);
   }
 
   /** Whether these are more slots of the account that came last. */
   #continues({ address, account, storage }: AccountChange): boolean {
     const last = this.#last;
-    if (last === undefined || last.address < address) return false;
-    const isSame =
-      last.address === address && account !== null && last.account !== null && sameAccount(account, last.account);
-    if (!isSame || storage.size === 0) {
-      throw new InvalidSnapshotError("accounts are not in order, or one is there twice", {
-        address,
-      });
+    if (last?.address !== address) return false;
+    if (storage.size === 0 || !sameAccount(account!, last.account!)) {
+      throw new InvalidSnapshotError("an account is there twice", { address });
     }
     return true;
   }
 
   /** The code that this account is the first to have. */
-  #begin(change: AccountChange): readonly Hash[] {
-    const { address, account } = change;
-    this.#last = { ...change, storage: new Map(), lastSlot: "" };
-    this.#accounts.push(this.#last);
-    if (account === null) throw new InvalidSnapshotError("an account is removed", { address });
-    const { codeHash } = account;
+  #begin(change: AccountChange, codeHash: Hash): readonly Hash[] {
+    this.#last = change;
+    this.#state.addAccount(keccak256(addressToBytes(change.address)), change.account!);
     if (codeHash === EMPTY_CODE_HASH || this.#codes.has(codeHash)) return [];
-    // Its code follows in this part.
-    this.#codes.set(codeHash, NOT_YET);
+    this.#codes.add(codeHash);
     return [codeHash];
   }
 
-  #addSlots(storage: ReadonlyMap<Hash, bigint>): void {
-    const last = this.#last!;
-    for (const [slot, value] of storage) {
-      if (slot <= last.lastSlot) {
-        throw new InvalidSnapshotError("slots are not in order", { address: last.address, slot });
-      }
-      last.storage.set(slot, value);
-      last.lastSlot = slot;
-    }
-  }
-
   /** @param expected in the order in which accounts of the part are the first to have them */
-  #addCodes(codes: ReadonlyMap<Hash, Uint8Array>, expected: readonly Hash[]): void {
+  #assertCodes(codes: ReadonlyMap<Hash, Uint8Array>, expected: readonly Hash[]): void {
     const found = [...codes.keys()];
     if (found.length !== expected.length || found.some((hash, i) => hash !== expected[i])) {
       throw new InvalidSnapshotError("the codes of a part are not those that its accounts bring");
     }
-    // A view of the chunk, whose memory must not be held for it.
-    for (const [hash, code] of codes) this.#codes.set(hash, Uint8Array.from(code));
+    for (const [codeHash, code] of codes) {
+      if (keccak256Hash(code) !== codeHash) throw new InvalidSnapshotError("a code has another hash", { codeHash });
+    }
   }
 
-  #whole(): WholeSnapshot {
-    const block = this.#block!;
-    const changes: StateChanges = { accounts: this.#accounts, codes: this.#codes };
-    assertWholeState(changes);
-    const { root, nodes } = createStateTrie(NO_NODES, ONE_UPDATE).update(EMPTY_TRIE_ROOT, changes);
-    if (root !== block.block.header.stateRoot) {
-      throw new InvalidSnapshotError("the state is not that of the block", { root });
+  /** The proofs say that each part begins the state, and not that nothing follows. */
+  #assertEnd(): void {
+    const root = this.#state.finish();
+    if (!equalBytes(root, this.#stateRoot)) {
+      throw new InvalidSnapshotError("the state is not that of the block", { root: hashFromBytes(root) });
     }
-    return { record: { ...block, changes }, nodes };
   }
 }
 
 const NO_CHANGES: StateChanges = { accounts: [], codes: new Map() };
-/** The trie is made at once, of nothing that a cache would spare reading. */
-const ONE_UPDATE = { cacheBytes: NODE_CACHE_BYTES_MIN };
-const NO_NODES = { node: () => undefined };
-/** Until the code of an account is read, which is after it in the same part. */
-const NOT_YET = EMPTY_BYTES;
 
 /** `data` with those of its offences that are in `punished`. */
 function withOffences({ cast, ...data }: ConsensusData, punished: readonly Offence[]): ConsensusData {

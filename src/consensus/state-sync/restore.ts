@@ -1,30 +1,29 @@
 import { existsSync, renameSync, rmSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import type { ChainConfig } from "../../base/params/chain-config.ts";
 import type { Hash } from "../../base/primitives/hash.ts";
 import type { Logger } from "../../base/telemetry/logger.ts";
 import { EMPTY_TRIE_ROOT } from "../../base/types/constants.ts";
+import type { BlockRecord } from "../../chain/block-store.ts";
+import { encodeBlockRecord } from "../../chain/records/block-record.ts";
 import { deferNothing } from "../../chain/store/background-work.ts";
 import { openDiskBlockStore } from "../../chain/store/open-block-store.ts";
+import { LOG_FOLDER } from "../../chain/store/replace-log.ts";
+import { newestStateFile, StateFiles, type StateFileWriter } from "../../chain/store/retention/state-file.ts";
 import { createStateTrie } from "../../evm/state/state-trie.ts";
+import { openBlockLog } from "../../store/storage/block-log.ts";
+import { openLogDirectory } from "../../store/storage/log-file.ts";
 import { syncDirectory } from "../../store/storage/make-folder.ts";
 import type { Application, ApplyResult, OfferResult, Snapshot } from "../application.ts";
 import { APP_VERSION } from "../chain-start.ts";
 import type { ConsensusData } from "../consensus-data.ts";
-import {
-  InvalidSnapshotError,
-  ReceivedSnapshot,
-  SnapshotTooLargeError,
-  type WholeSnapshot,
-} from "./received-snapshot.ts";
+import { InvalidSnapshotError, type ReceivedChunk, ReceivedSnapshot } from "./received-snapshot.ts";
 import { isChunkOf, isConsistent, SNAPSHOT_FORMAT } from "./snapshot-format.ts";
 
 type RestoreOptions = {
   /** Where the store of the chain is to be; must not exist. */
   readonly directory: string;
   readonly config: ChainConfig;
-  /** Bytes that a snapshot may have before compression: its state is in memory until it is whole. */
-  readonly bytesMax: number;
 };
 
 /** What the network has decided besides the block that the app hash vouches for. */
@@ -48,8 +47,11 @@ type RestoredBlock = { readonly height: number; readonly appHash: Hash };
 /**
  * Restores a snapshot. The app hash, which CometBFT has verified, is the hash of the block: its header vouches for body, receipts and state,
  * and a snapshot that differs anywhere is rejected, with the peers that sent it. No hash vouches for the consensus data: it must be what the
- * source says, and is asked for with the first chunk, before any state is held in memory. What fails otherwise is our disk, and ends the run.
- * The store appears in `directory` whole or not at all; the state is held in memory until then.
+ * source says, and is asked for with the first chunk. What fails otherwise is our disk, and ends the run.
+ *
+ * Each part of the state goes to the state file of the new store as soon as it is proven, so neither memory nor disk depend on what a peer makes up. The
+ * store appears in `directory` whole or not at all. A process that dies once the state is on disk, while the index is made, which takes longest, goes on
+ * there with the same block: CometBFT fetches all chunks again, and those of the state are not looked at.
  */
 export class SnapshotRestore implements Restore {
   readonly #options: RestoreOptions;
@@ -60,6 +62,8 @@ export class SnapshotRestore implements Restore {
   #received: ReceivedSnapshot | undefined;
   /** Peers that sent a chunk of it, which they do of snapshots that they offer. */
   readonly #senders = new Set<string>();
+  /** Of the snapshot that is received, after its block. */
+  #store: UnfinishedStore | undefined;
   #restored: RestoredBlock | undefined;
 
   constructor(options: RestoreOptions, { source, log }: RestoreModules) {
@@ -78,13 +82,16 @@ export class SnapshotRestore implements Restore {
   }
 
   offerSnapshot(snapshot: Snapshot, appHash: Hash): OfferResult {
-    const { directory, config, bytesMax } = this.#options;
+    const { directory, config } = this.#options;
     if (this.#restored !== undefined || existsSync(directory)) return "abort";
     if (snapshot.format !== SNAPSHOT_FORMAT) return "rejectFormat";
     if (!isConsistent(snapshot)) return "rejectSender";
     this.#log.info("restoring a snapshot", { height: snapshot.height, chunks: snapshot.chunks });
     this.#offers++;
-    this.#received = new ReceivedSnapshot({ snapshot, appHash, config, bytesMax });
+    this.#received = new ReceivedSnapshot({ snapshot, appHash, config });
+    this.#store?.abandon();
+    this.#store = UnfinishedStore.whole(directory, appHash);
+    if (this.#store !== undefined) this.#log.info("the state is on disk already, its parts are not read again");
     this.#senders.clear();
     return "accept";
   }
@@ -99,10 +106,10 @@ export class SnapshotRestore implements Restore {
     }
     this.#senders.add(sender);
     const { height } = snapshot;
-    let whole: WholeSnapshot | undefined;
+    let content: ReceivedChunk;
     try {
-      whole = received.add(chunk);
-      if (index === 0) {
+      content = index > 0 && this.#store?.isWhole ? received.skip() : received.add(chunk);
+      if (content.kind === "block") {
         // No chunk is taken meanwhile; but another run of CometBFT may offer, and replaces what this one has.
         this.#received = undefined;
         const offer = this.#offers;
@@ -112,15 +119,22 @@ export class SnapshotRestore implements Restore {
         this.#received = received;
       }
     } catch (error) {
-      if (!(error instanceof SnapshotTooLargeError || error instanceof InvalidSnapshotError)) throw error;
+      if (!(error instanceof InvalidSnapshotError)) throw error;
       this.#received = undefined;
+      this.#store?.abandon();
+      this.#store = undefined;
       this.#log.warn("snapshot rejected", { height, error });
-      if (error instanceof SnapshotTooLargeError) return result("rejectSnapshot");
       return { ...result("rejectSnapshot"), rejectSenders: [...this.#senders] };
     }
-    if (whole !== undefined) {
+    if (content.kind === "part") {
+      this.#store ??= new UnfinishedStore(this.#options.directory, received.block);
+      this.#store.addPart(content.changes);
+    }
+    if (received.isWhole) {
       this.#received = undefined;
-      store(whole, this.#options.directory);
+      this.#log.info("the snapshot is whole, its index is made", { height });
+      this.#store!.finish();
+      this.#store = undefined;
       this.#restored = { height, appHash };
     }
     return result("accept");
@@ -131,21 +145,80 @@ function result(kind: ApplyResult["result"]): ApplyResult {
   return { result: kind, refetchChunks: [], rejectSenders: [] };
 }
 
-/** Makes the store at `directory`, which begins with the block of the snapshot. */
-function store({ record, nodes }: WholeSnapshot, directory: string): void {
-  const unfinished = `${directory}.restoring`;
-  rmSync(unfinished, { recursive: true, force: true });
-  try {
-    const target = openDiskBlockStore({ defer: deferNothing, directory: unfinished, createTrie: createStateTrie });
-    try {
-      target.append(record, nodes);
-    } finally {
-      target.close();
+/** Parts wait in memory up to so many bytes: a snapshot that ends before has no files that a forged one would cost. */
+const WAITING_BYTES = 4 << 20;
+
+/** The store at `directory` while it is made, which begins with the block of a snapshot: a log of that block, and a file with its state. */
+class UnfinishedStore {
+  readonly #directory: string;
+  readonly #unfinished: string;
+  readonly #record: BlockRecord | undefined;
+  #waiting: Uint8Array[] = [];
+  #waitingBytes = 0;
+  #state: StateFileWriter | undefined;
+
+  /** @param record of the block; undefined where the state is on disk already */
+  constructor(directory: string, record: BlockRecord | undefined) {
+    this.#directory = directory;
+    this.#unfinished = `${directory}.restoring`;
+    this.#record = record;
+  }
+
+  /** What a process has left that died with the state of this block on disk. */
+  static whole(directory: string, blockHash: Hash): UnfinishedStore | undefined {
+    const store = new UnfinishedStore(directory, undefined);
+    const folder = join(store.#unfinished, LOG_FOLDER);
+    return existsSync(folder) && newestStateFile(openLogDirectory(folder))?.hash === blockHash ? store : undefined;
+  }
+
+  get isWhole(): boolean {
+    return this.#record === undefined;
+  }
+
+  addPart(changes: Uint8Array): void {
+    this.#waiting.push(changes);
+    this.#waitingBytes += changes.length;
+    if (this.#waitingBytes >= WAITING_BYTES) this.#write().sync();
+  }
+
+  /** After the last part. Returns when the store is whole and on disk to stay. */
+  finish(): void {
+    if (!this.isWhole) {
+      const state = this.#write();
+      state.sync();
+      state.finish();
     }
-    renameSync(unfinished, directory);
-    syncDirectory(dirname(directory));
-  } catch (error) {
-    rmSync(unfinished, { recursive: true, force: true });
-    throw error;
+    openDiskBlockStore({ defer: deferNothing, directory: this.#unfinished, createTrie: createStateTrie }).close();
+    renameSync(this.#unfinished, this.#directory);
+    syncDirectory(dirname(this.#directory));
+  }
+
+  /** Removes it, but for a state that is whole, and right whatever was sent since. */
+  abandon(): void {
+    if (this.isWhole) return;
+    this.#state?.abandon();
+    rmSync(this.#unfinished, { recursive: true, force: true });
+  }
+
+  #write(): StateFileWriter {
+    this.#state ??= this.#begin();
+    for (const changes of this.#waiting) this.#state.addPart(changes);
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    return this.#state;
+  }
+
+  #begin(): StateFileWriter {
+    rmSync(this.#unfinished, { recursive: true, force: true });
+    const folder = openLogDirectory(join(this.#unfinished, LOG_FOLDER));
+    const log = openBlockLog({ directory: folder });
+    const record = this.#record!;
+    try {
+      log.append(encodeBlockRecord(record, new Set()));
+    } finally {
+      log.close();
+    }
+    const { header, hash } = record.block;
+    return new StateFiles(folder).create(header.number, hash);
   }
 }

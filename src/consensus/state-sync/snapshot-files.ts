@@ -2,12 +2,11 @@ import { readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { EMPTY_BYTES } from "../../base/primitives/bytes.ts";
-import { keccak256 } from "../../base/primitives/keccak.ts";
 import { ifPresent } from "../../store/storage/if-present.ts";
 import { makeFolder, syncDirectory } from "../../store/storage/make-folder.ts";
 import { replaceFile } from "../../store/storage/replace-file.ts";
 import type { Snapshot } from "../application.ts";
-import { describeSnapshot, SNAPSHOT_FORMAT } from "./snapshot-format.ts";
+import { createChunkHash, describeSnapshot, SNAPSHOT_FORMAT } from "./snapshot-format.ts";
 
 /** Snapshots of this node: a peer that fetches the older one can finish while the next is written. */
 const SNAPSHOTS_KEPT = 2;
@@ -46,20 +45,38 @@ export class SnapshotFiles {
     return readIfThere(join(this.#folder(height), String(index)));
   }
 
-  /** Stores a snapshot on disk to stay and removes the oldest; one that fails leaves nothing. Bytes written. */
-  async write(height: number, chunks: AsyncIterable<Uint8Array>): Promise<number> {
+  /**
+   * Stores a snapshot on disk to stay and removes the oldest; one that fails leaves nothing.
+   * @param tails called after the last chunk: bytes that each chunk ends with
+   * @returns bytes written
+   */
+  async write(
+    height: number,
+    chunks: AsyncIterable<Uint8Array>,
+    tails: () => readonly Uint8Array[] = () => [],
+  ): Promise<number> {
     const unfinished = join(this.#directory, UNFINISHED);
     rmSync(unfinished, { recursive: true, force: true });
     makeFolder(unfinished);
     let bytes = 0;
     try {
-      const hashes: Uint8Array[] = [];
+      // Hashes that go on: no chunk is read again for its last bytes.
+      const hashes: ReturnType<typeof createChunkHash>[] = [];
       for await (const chunk of chunks) {
-        await writeSynced(join(unfinished, String(hashes.length)), chunk);
-        hashes.push(keccak256(chunk));
+        await appendSynced(join(unfinished, String(hashes.length)), chunk);
+        hashes.push(createChunkHash().update(chunk));
         bytes += chunk.length;
       }
-      const { metadata } = describeSnapshot(height, hashes);
+      for (const [index, tail] of tails().entries()) {
+        if (tail.length === 0) continue;
+        await appendSynced(join(unfinished, String(index)), tail);
+        hashes[index]!.update(tail);
+        bytes += tail.length;
+      }
+      const { metadata } = describeSnapshot(
+        height,
+        hashes.map((hash) => hash.digest()),
+      );
       // Syncs the names of the chunks too. The folder gets its name when all in it is on disk.
       replaceFile(join(unfinished, "metadata"), metadata, 0o600);
       rmSync(this.#folder(height), { recursive: true, force: true });
@@ -101,8 +118,8 @@ function readIfThere(path: string): Uint8Array {
 }
 
 /** Returns when the content is on disk to stay. Not on this thread: megabytes take longer than a block waits. */
-async function writeSynced(path: string, content: Uint8Array): Promise<void> {
-  const file = await open(path, "wx", 0o600);
+async function appendSynced(path: string, content: Uint8Array): Promise<void> {
+  const file = await open(path, "a", 0o600);
   try {
     await file.writeFile(content);
     await file.sync();

@@ -1,15 +1,18 @@
+import { setImmediate } from "node:timers/promises";
 import { HISTORY_STORAGE_ADDRESS } from "../../base/params/gas.ts";
-import type { Address } from "../../base/primitives/address.ts";
-import { bytesToBigint } from "../../base/primitives/bytes.ts";
+import { bytesToBigint, EMPTY_BYTES } from "../../base/primitives/bytes.ts";
 import { hashFromBigint, hashToBytes } from "../../base/primitives/hash.ts";
 import type { Failures } from "../../base/telemetry/failures.ts";
 import type { Logger } from "../../base/telemetry/logger.ts";
 import type { Metrics } from "../../base/telemetry/metrics.ts";
 import type { Chain } from "../../chain/chain.ts";
 import { encodeBlockRecord } from "../../chain/records/block-record.ts";
+import type { LogBlockStore } from "../../chain/store/log-block-store.ts";
 import type { StateReader } from "../../evm/state/reader.ts";
+import { BoundaryProofs } from "./boundary-proofs.ts";
 import type { SnapshotFiles } from "./snapshot-files.ts";
-import { CHUNK_BYTES, packChunk, statePartsOf } from "./snapshot-format.ts";
+import { CHUNK_BYTES, packBlock, packPart, packProof } from "./snapshot-format.ts";
+import { StateParts } from "./state-parts.ts";
 
 type SnapshotsOptions = {
   /** Blocks between two snapshots; 0: none is taken. */
@@ -20,15 +23,19 @@ type SnapshotsOptions = {
 
 type SnapshotsModules = {
   readonly chain: Chain;
-  /** Every address that has or had an account. */
-  readonly addresses: () => Iterable<Address>;
-  /** Keeps the states from a block on from being pruned until the returned function is called. */
-  readonly pinState: (number: number) => () => void;
+  readonly store: Pick<LogBlockStore, "pinState" | "statePieces">;
   readonly files: SnapshotFiles;
   readonly failures: Failures;
   readonly metrics: Metrics;
   readonly log: Logger;
+  /** Rests between two slices of work; a turn of the event loop if not given. */
+  readonly pause?: () => Promise<void>;
 };
+
+/** Work between two pauses, which blocks and callers wait for. */
+const SLICE_MS = 2;
+/** What a node waits after a slice: all else of its thread has two thirds of the time. */
+export const SNAPSHOT_REST_MS = 4;
 
 /** Takes snapshots of the state in the background. */
 export type Snapshots = {
@@ -40,23 +47,31 @@ export type Snapshots = {
 
 export function createSnapshots(
   { interval, chunkBytes = CHUNK_BYTES }: SnapshotsOptions,
-  { chain, addresses, pinState, files, failures, metrics, log }: SnapshotsModules,
+  { chain, store, files, failures, metrics, log, pause = setImmediate }: SnapshotsModules,
 ): Snapshots {
   const taken = metrics.counter({ name: "snapshots_total", help: "Snapshots of the state taken." });
   let isTaking = false;
   let isClosed = false;
 
-  async function* chunksOf(height: number) {
+  async function* chunksOf(height: number, proofs: BoundaryProofs) {
     const executed = chain.block(height)!;
     const record = { ...executed, changes: { accounts: [], codes: new Map() } };
     const consensusData = chain.consensusDataOf(height);
     const accessList = chain.accessList(height);
-    yield packChunk(encodeBlockRecord({ ...record, consensusData, accessList }, new Set()));
-    const known = Array.from(addresses()).sort();
-    for await (const part of statePartsOf(chain.stateAt(height), known, chunkBytes)) {
+    yield packBlock(encodeBlockRecord({ ...record, consensusData, accessList }, new Set()));
+    const state = chain.stateAt(height);
+    const parts = new StateParts(proofs, (codeHash) => state.code(codeHash), chunkBytes);
+    let sliceEnd = performance.now() + SLICE_MS;
+    for (const piece of store.statePieces(height, proofs.sinkOf)) {
+      const part = piece && parts.add(piece);
+      if (part !== undefined) yield packPart(part);
+      if (performance.now() < sliceEnd) continue;
+      await pause();
       if (isClosed) throw new SnapshotStoppedError();
-      yield packChunk(part);
+      sliceEnd = performance.now() + SLICE_MS;
     }
+    const last = parts.finish();
+    if (last !== undefined) yield packPart(last);
   }
 
   async function take(): Promise<void> {
@@ -64,13 +79,17 @@ export function createSnapshots(
     isTaking = true;
     const height = chain.head().block.header.number;
     const start = performance.now();
-    const unpin = pinState(height);
+    const unpin = store.pinState(height);
     try {
       if (!hasAncestors(chain.stateAt(height), height, chain)) {
         log.warn("no snapshot: the state does not hold the hashes of older blocks (EIP-2935)");
         return;
       }
-      const bytes = await files.write(height, chunksOf(height));
+      const proofs = new BoundaryProofs();
+      const bytes = await files.write(height, chunksOf(height, proofs), () => [
+        EMPTY_BYTES,
+        ...proofs.proofs().map(packProof),
+      ]);
       taken.add();
       const elapsedMs = Math.round(performance.now() - start);
       log.info("snapshot taken", { height, bytes, elapsedMs });

@@ -163,12 +163,12 @@ function decodeLeaf(leaf: Uint8Array, address: string): TrieAccount {
     return decodeTrieAccount(leaf);
   } catch (cause) {
     if (!(cause instanceof InvalidRlpError)) throw cause;
-    throw new ForkProofError("a proven account is none", { address }, { cause });
+    throw new ForkProofError("the leaf of a proof does not decode as an account", { address }, { cause });
   }
 }
 
 function decodeSlot(leaf: Uint8Array, address: string): bigint {
   const value = decodeRlp(leaf);
   if (value instanceof Uint8Array && value.length <= WORD_LENGTH) return bytesToBigint(value);
-  throw new ForkProofError("a proven slot is none", { address });
+  throw new ForkProofError("the leaf of a proof does not decode as a slot", { address });
 }

@@ -35,6 +35,13 @@ const pushes = (count: number) =>
 const operandAfter = (count: number, code: string, depth: number) =>
   `${pushes(count)} ${code} ${"50".repeat(depth - 1)} 5f 52 60 20 5f f3`;
 
+/** Returns `count` operands, the top first. */
+const returnAll = (count: number) =>
+  Array.from({ length: count }, (_, i) => `61${(32 * i).toString(16).padStart(4, "0")}52`).join("") +
+  `61${(32 * count).toString(16).padStart(4, "0")}5ff3`;
+const wordsOf = (data: Uint8Array) =>
+  Array.from({ length: data.length / 32 }, (_, i) => Number(bytesToBigint(data.subarray(32 * i, 32 * i + 32))));
+
 /** The byte that names a depth: the inverse of the decoding. */
 const depthByte = (depth: number) => ((depth + 111) % 256).toString(16).padStart(2, "0");
 
@@ -62,11 +69,8 @@ for (const [name, build] of BUILDS) {
         });
         continue;
       }
-      const moved: number[] = [];
-      for (let depth = 1; depth <= 31; depth++) {
-        const value = Number(bytesToBigint(run(operandAfter(32, code, depth), build).returnData));
-        if (value !== depth) moved.push(value);
-      }
+      const { returnData } = run(`${pushes(32)}${code}${returnAll(32)}`, build);
+      const moved = wordsOf(returnData).filter((value, i) => value !== i + 1);
       assert.equal(moved.length, 2, code);
       const [deep, shallow] = moved as [number, number];
       assert.ok(shallow >= 2 && shallow < deep && deep + shallow - 2 <= 30, code);

@@ -7,8 +7,8 @@ import { EMPTY_CODE_HASH } from "./account.ts";
 import type { AccountChange, StateChanges, StateReader } from "./reader.ts";
 import type { WorldState } from "./world-state.ts";
 
-/** Changes that are no state: something in them is none, is there twice, or is missing. */
-class InvalidStateError extends NodeError {
+/** Changes that form no valid state: an entry is malformed, repeated or missing. */
+export class InvalidStateError extends NodeError {
   readonly code = "STORE_INVALID_STATE";
 }
 
@@ -31,7 +31,7 @@ export function assertWholeState({ accounts, codes }: StateChanges): void {
     const { address } = change;
     if (addresses.has(address)) throw new InvalidStateError("an account is there twice", { address });
     addresses.add(address);
-    const codeHash = assertAccount(change);
+    const codeHash = assertPresent(change);
     if (codeHash !== EMPTY_CODE_HASH) used.add(codeHash);
   }
   for (const codeHash of used) {
@@ -45,7 +45,11 @@ export function assertWholeState({ accounts, codes }: StateChanges): void {
   }
 }
 
-function assertAccount({ address, account, storage, storageCleared }: AccountChange): Hash {
+/**
+ * Asserts that changes make an account, and slots of it, of nothing: its code hash.
+ * @throws InvalidStateError
+ */
+export function assertPresent({ address, account, storage, storageCleared }: AccountChange): Hash {
   if (account === null || storageCleared) {
     throw new InvalidStateError("an account is removed or cleared", { address });
   }

@@ -53,7 +53,7 @@ export function setCheckpointData(vote: OracleVote): Uint8Array {
   );
 }
 
-/** The result of `GetLatestCheckpoint()`; undefined when `result` is none, as of an address without the contract. */
+/** The result of `GetLatestCheckpoint()`; undefined when `result` has another length, as at an address without the contract. */
 export function decodeOracleCheckpoint(result: Uint8Array): OracleCheckpoint | undefined {
   if (result.length !== 96) return undefined;
   return {

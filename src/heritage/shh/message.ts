@@ -117,7 +117,7 @@ export function wrapMessage(message: {
   return concatBytes(flags, signature, to === undefined ? payload : encryptEcies(to, payload));
 }
 
-/** The message in `data`; undefined when it is for none of `keys`, or its signature is none. */
+/** The message in `data`; undefined when none of `keys` opens it, or its signature is invalid. */
 export function openMessage(data: Uint8Array, keys: Iterable<Key>): OpenedMessage | undefined {
   const isSigned = (data[0]! & SIGNED) !== 0;
   const start = isSigned ? 1 + SIGNATURE_LENGTH : 1;

@@ -44,6 +44,7 @@ export type LocalChainModules = FeeReads &
     readonly addresses: Pick<AddressIndex, "search">;
     readonly submit: (transaction: Uint8Array, sender?: Address) => MaybePromise<Hash>;
     readonly nextBlock: () => NextBlock;
+    readonly genesisTime: number;
     readonly isControlled: boolean;
     readonly timers: Pick<Timers, "now" | "deferred">;
   };
@@ -55,6 +56,7 @@ export function createLocalChainView(modules: LocalChainModules): ChainView {
   return {
     config: reader.config,
     genesisHash: reader.genesisHash,
+    genesisTime: modules.genesisTime,
     isControlled: modules.isControlled,
 
     ...createStoredReads(reader, slices),
@@ -240,12 +242,13 @@ export function createChainView(
     readonly core: Omit<ChainParts, "execution">;
     readonly pool: PoolParts;
     readonly production: Pick<ProductionParts, "nextBlock">;
+    readonly genesisTime: number;
     readonly isControlled: boolean;
     readonly logTexts: LogTextCache;
     readonly timers: Pick<Timers, "now" | "deferred">;
   },
 ): { readonly chain: ChainView; readonly suggestTip: () => bigint } {
-  const { core, pool, logTexts, production, isControlled, timers } = modules;
+  const { core, pool, logTexts, production, genesisTime, isControlled, timers } = modules;
   const { chain, reader, store } = core;
   const { mempool, submit } = pool;
   const { minimumGasPriceWei } = config.mempool;
@@ -271,6 +274,7 @@ export function createChainView(
       fees.history({ blockCount: Math.min(blockCount, feeHistoryBlocksMax), newest, percentiles }),
     subscribe: (listener) => subscribe(listener, log, { chain, mempool }),
     nextBlock: () => production.nextBlock(),
+    genesisTime,
     isControlled,
     timers,
   });

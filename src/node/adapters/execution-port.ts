@@ -1,5 +1,4 @@
 import type { ExecutedBlock } from "../../base/types/block.ts";
-import { storedList } from "../../chain/block-store.ts";
 import type { WitnessModules } from "../../chain/inspect/execution-witness.ts";
 import type { BlockTester } from "../../consensus/block-tester.ts";
 import { blockContextOf, type ContextHeader } from "../../evm/execution/block-context.ts";
@@ -132,7 +131,7 @@ export function createBlockMethods(tester: BlockTester): Pick<ExecutionPort, "bu
     buildBlock(attributes) {
       const { sealed, value, sidecars } = tester.build(attributes);
       const { executed, requests, accessList } = sealed;
-      return { block: executed.block, requests, value, sidecars, ...storedList(accessList) };
+      return { block: executed.block, requests, value, sidecars, accessList };
     },
     commitBlock: (attributes) => tester.commit(attributes),
   };

@@ -1,4 +1,5 @@
 import type { Address } from "../../base/primitives/address.ts";
+import { bytesToHex } from "../../base/primitives/hex.ts";
 import { recoverSenderKey } from "../../base/types/transaction/sender.ts";
 import type { Parameter } from "../../chain/agreement/agreement.ts";
 import type { Chain } from "../../chain/chain.ts";
@@ -49,11 +50,12 @@ export function createValidatorVoting(
         signers: Object.fromEntries(signers.map(({ address }) => [address, {}])),
         activeFrom: activeFrom ? Object.fromEntries(activeFrom) : null,
         recents: Object.fromEntries(recents),
-        votes: votes.map(({ signer, block, candidate, authorize }) => ({
+        votes: votes.map(({ signer, block, candidate, authorize, publicKey }) => ({
           signer,
           block,
           authorize,
           address: candidate,
+          ...(publicKey.length > 0 && { publicKey: bytesToHex(publicKey) }),
         })),
         tally: Object.fromEntries(tallyOf(snapshot)),
       };

@@ -1,9 +1,10 @@
 import { NodeError } from "../../base/errors.ts";
 import { ADDRESS_LENGTH, type Address } from "../../base/primitives/address.ts";
 import { concatBytes, EMPTY_BYTES } from "../../base/primitives/bytes.ts";
+import { keccak256Hash } from "../../base/primitives/keccak.ts";
 import { decodeRlp, encodeRlp } from "../../base/primitives/rlp.ts";
 import type { Block } from "../../base/types/block.ts";
-import { type BlockAccessList, decodeBlockAccessList } from "../../base/types/block-access-list.ts";
+import { decodeBlockAccessList } from "../../base/types/block-access-list.ts";
 import { decodeBlock, encodeBlock, readBlockHeader } from "../../base/types/block-codec.ts";
 import type { Header } from "../../base/types/header.ts";
 import type { Chain } from "../../chain/chain.ts";
@@ -33,8 +34,8 @@ export type FileBlock = {
   readonly block: Block;
   /** Empty where the file has none. */
   readonly consensusData: Uint8Array;
-  /** The list that comes with it, where one does. */
-  readonly accessList?: BlockAccessList | undefined;
+  /** RLP of the list that comes with it, where one does. */
+  readonly accessList?: Uint8Array | undefined;
 };
 
 /** A block of which only the header is decoded. */
@@ -107,8 +108,12 @@ async function* blocksIn(source: AsyncIterable<Uint8Array>, bytesRead: () => num
 }
 
 /** @throws InvalidChainFileError */
-export function decodeWaitingBlock({ bytes, ordinal, consensusData, encodedAccessList }: WaitingBlock): FileBlock {
-  const accessList = encodedAccessList && readInFile(encodedAccessList, ordinal, decodeBlockAccessList);
+export function decodeWaitingBlock({ header, bytes, ordinal, consensusData, ...waiting }: WaitingBlock): FileBlock {
+  const { encodedAccessList: accessList } = waiting;
+  // The one that the header commits to is compared with what the block does; of another list its form has to be right.
+  if (accessList !== undefined && keccak256Hash(accessList) !== header.blockAccessListHash) {
+    readInFile(accessList, ordinal, decodeBlockAccessList);
+  }
   return { block: readInFile(bytes, ordinal, decodeBlock), consensusData, accessList };
 }
 

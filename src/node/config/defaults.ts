@@ -47,8 +47,6 @@ export const DEFAULTS = {
   rpcLogsResultsMax: 10_000,
   /** A snapshot reads all of the state: only nodes that serve new ones need them. */
   snapshotInterval: 0,
-  /** A million slots or two million accounts, for which restoring takes 1.2 or 2.8 GB; V8's heap has 2 to 4 GB by default. */
-  snapshotRestoreBytesMax: 64 * 2 ** 20,
 
   /** Blocks on a clock, so that contracts which wait for time see it pass. */
   blockTimeMs: 1000,

@@ -268,10 +268,6 @@ export const SCHEMA = {
       description:
         "Blocks between two state snapshots for new nodes (state sync); 0 disables them. The node keeps the newest two: a new node has to fetch one within two intervals.",
     }),
-    restoreBytesMax: option("snapshot.restore-size-limit", byteSize, DEFAULTS.snapshotRestoreBytesMax, {
-      description:
-        "Maximum uncompressed size of a snapshot to restore. Restoring takes twenty to forty times as much memory.",
-    }),
   },
   /** What a dev chain has besides the flags that shape it (`dev-flags.ts`). */
   devChain: {

@@ -52,6 +52,7 @@ export const REMOVED_KEYS: Readonly<Record<string, string>> = {
   "consensus.batch-above": "a dev chain gets it with each start, by --batch-above; delete the line",
   "mempool.journal": "waiting transactions of a chain on disk are always stored; delete the line",
   "json-rpc.fast-http": "plain calls are always answered straight from the socket; delete the line",
+  "snapshot.restore-size-limit": "snapshots of any size are restored, on disk; delete the line",
   "shh.bootstrap": "a node with shh.address always connects to whisper of the chain's peers; delete the line",
   "shh.persist": "identities and groups are always stored, encrypted; delete the line",
   ...Object.fromEntries(

@@ -32,6 +32,7 @@ describe("FollowedChain", () => {
         config: loadConfig({ home: directory, dev: false, flags: {}, environment: {} }).config,
         chainConfig: { chainId: 1n, blobSchedule: {} },
         genesisHash: records[0]!.block.hash,
+        genesisTime: records[0]!.block.header.timestamp,
         tls: undefined,
         index: 0,
         count: 1,

@@ -21,6 +21,7 @@ export type RpcProcessData = {
   readonly opened: string;
   readonly chainConfig: ChainConfig;
   readonly genesisHash: Hash;
+  readonly genesisTime: number;
   readonly tls: TlsMaterial | undefined;
   /** Which of how many processes it is: its share of the limits. */
   readonly index: number;

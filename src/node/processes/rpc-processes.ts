@@ -270,6 +270,7 @@ export function startRpcProcesses(
   tls: TlsMaterial | undefined,
   modules: {
     readonly core: Pick<ChainParts, "chain" | "store">;
+    readonly genesisTime: number;
     readonly registry: Registry<RpcPorts>;
     readonly ports: RpcPorts;
     readonly serving: ServingPort | undefined;
@@ -300,6 +301,7 @@ export function startRpcProcesses(
         opened: `${head}.opened`,
         chainConfig: chain.genesisConfig,
         genesisHash: chain.genesisHash,
+        genesisTime: modules.genesisTime,
         chainPid: process.pid,
         reportsCalls: modules.activity !== undefined,
       },

@@ -56,6 +56,8 @@ export type NextBlock = {
 export interface ChainConstants {
   readonly config: ChainConfig;
   readonly genesisHash: Hash;
+  /** Unix seconds of block 0, which may be pruned. */
+  readonly genesisTime: number;
   /** Callers set blocks, fees and state by hand: a dev chain. */
   readonly isControlled: boolean;
 }

@@ -273,9 +273,9 @@ function ports(replaceBy?: AnyMethod): ServedPorts {
     ]);
     return [port, Object.fromEntries(entries)];
   });
-  const { config, genesisHash, subscribe } = modules.chain;
+  const { config, genesisHash, genesisTime, subscribe } = modules.chain;
   const { chain, ...others } = Object.fromEntries(served);
-  return { ...others, chain: { ...chain, config, genesisHash, subscribe } };
+  return { ...others, chain: { ...chain, config, genesisHash, genesisTime, subscribe } };
 }
 
 class TestRejection extends NodeError {

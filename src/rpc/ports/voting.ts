@@ -1,5 +1,6 @@
 import type { Address } from "../../base/primitives/address.ts";
 import type { Hash } from "../../base/primitives/hash.ts";
+import type { Hex } from "../../base/primitives/hex.ts";
 import type { MaybePromise } from "../../base/threads/maybe-promise.ts";
 import type { LightBlock } from "../../consensus/engine.ts";
 
@@ -48,12 +49,14 @@ export type CliqueSnapshot = {
     readonly block: number;
     readonly address: Address;
     readonly authorize: boolean;
+    /** Of a candidate that is to be added, where it is known. Not in geth. */
+    readonly publicKey?: Hex;
   }[];
   readonly tally: Readonly<Record<Address, { readonly authorize: boolean; readonly votes: number }>>;
 };
 
 /** Rules by name: forks as their fields in genesis files, in Unix seconds, and the parameters of `voting/parameters.ts` in their units. */
-type CliqueParameters = {
+export type CliqueParameters = {
   readonly number: number;
   readonly hash: Hash;
   readonly agreed: Readonly<Record<string, number>>;

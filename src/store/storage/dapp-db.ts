@@ -26,7 +26,7 @@ export type DappDbModules = {
 };
 
 /**
- * The on-disk format of its store, which is none of the node's own: a row a value and a row a database, told apart by the first byte.
+ * The on-disk format of its store, separate from the node's own stores: one row for each value and each database, told apart by the first byte.
  * Names and keys are hashed, so that no pair of them collides and none is longer than a key may be.
  */
 const TABLE = {

@@ -100,9 +100,18 @@ function readHolder(path: string): Holder | undefined {
   }
 }
 
+/** Number of the living process that holds the lock at `path`; undefined where the system does not tell. */
+export function lockHolder(path: string): number | undefined {
+  const holder = readHolder(path);
+  return holder !== undefined && isRunning(holder) ? holder.pid : undefined;
+}
+
 function isAlive(holder: Holder | undefined): boolean {
   // Our own number was another's before: in a container every run may have the same one.
-  if (holder === undefined || holder.pid === process.pid) return false;
+  return holder !== undefined && holder.pid !== process.pid && isRunning(holder);
+}
+
+function isRunning(holder: Holder): boolean {
   if (holder.world !== currentWorld()) return false;
   try {
     process.kill(holder.pid, 0);

@@ -17,8 +17,6 @@ import {
 } from "./posting-list.ts";
 import { NUMBER_MAX, numberKey, tableKey } from "./schema.ts";
 
-const NO_VERSIONS = new Uint8Array(0);
-
 /** What a block made of one key. */
 export type VersionedChange = {
   readonly key: Uint8Array;
@@ -177,13 +175,6 @@ export class VersionedTable {
     if (row === undefined) return;
     const { number, value } = splitLatest(row);
     if (number <= this.base) writer.put(this.#baseKey(key), value);
-  }
-
-  /** Writes the value of a key after block `number`, the oldest of the table. */
-  writeOldest(writer: KvWriter, number: number, key: Uint8Array, value: Uint8Array): void {
-    this.#putLatest(writer, number, key, value);
-    writer.put(this.#historyKey(key), NO_VERSIONS);
-    this.#options.onFirstVersion?.(writer, key);
   }
 
   /** Removes the versions of `key` up to block `base`, which must be in rows. Nothing happens where that was done before. */

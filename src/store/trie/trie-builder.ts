@@ -1,7 +1,9 @@
+import { equalBytes } from "../../base/primitives/bytes.ts";
 import { Views } from "../../base/primitives/views.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
-import { HASH_LENGTH } from "./node.ts";
+import { childReference, decodeNode, HASH_LENGTH } from "./node.ts";
 import { encodeBranch, encodeLeaf, encodeShortNode } from "./node-encoder.ts";
+import type { ResolveNode } from "./proof.ts";
 import { type NodeSink, NodeWriter } from "./subtrie.ts";
 
 /** Bytes of every key: a keccak256. */
@@ -72,6 +74,43 @@ export class TrieBuilder {
     this.#writer = new NodeWriter(this.#path, sink);
   }
 
+  /**
+   * Whether the trie with `root` begins with these leaves: up to the last of them it has no other.
+   * @param resolve gives the nodes on the way to the last leaf @throws what it throws; InvalidRlpError
+   */
+  isBeginningOf(root: Uint8Array, resolve: ResolveNode): boolean {
+    const path = this.#path;
+    let next = 0;
+    let reference = root;
+    for (let depth = 0; ; ) {
+      const node = decodeNode(reference.length === HASH_LENGTH ? resolve(reference, path, depth) : reference);
+      const open = this.#open[next];
+      if (node.kind === "branch") {
+        if (depth === NIBBLES) return false;
+        const left = open?.depth === depth ? open : undefined;
+        if (left !== undefined) next++;
+        for (let nibble = 0; nibble < path[depth]!; nibble++) {
+          const has = left !== undefined && (left.changed & (1 << nibble)) !== 0;
+          const known = has ? left.references[nibble] : undefined;
+          if (!isSameReference(known, childReference(node, nibble))) return false;
+        }
+        const child = childReference(node, path[depth]!);
+        if (child === undefined) return false;
+        reference = child;
+        depth++;
+        continue;
+      }
+      const end = depth + node.path.length;
+      if (open !== undefined && open.depth < end) return false;
+      if (!equalBytes(path.subarray(depth, end), node.path)) return false;
+      if (node.kind === "leaf") {
+        return end === NIBBLES && this.#value !== undefined && equalBytes(node.payload, this.#value);
+      }
+      reference = node.payload;
+      depth = end;
+    }
+  }
+
   #sharedNibbles(keys: Uint8Array, offset: number): number {
     let byte = 0;
     while (this.#key[byte] === keys[offset + byte]) byte++;
@@ -122,6 +161,10 @@ export class TrieBuilder {
     const path = this.#path.slice(start, depth);
     return this.#writer.reference(encodeShortNode({ kind: "extension", path, payload }), start);
   }
+}
+
+function isSameReference(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
+  return a === undefined || b === undefined ? a === b : equalBytes(a, b);
 }
 
 function refer(branch: OpenBranch, nibble: number, reference: Uint8Array): void {

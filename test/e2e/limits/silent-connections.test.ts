@@ -15,6 +15,7 @@ import {
   type Stage,
 } from "../../support/rpc/silent-connections.ts";
 import { startTestNode } from "../../support/test-node.ts";
+import { HANG_MS } from "../../support/until.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "evmint-silent-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -22,7 +23,7 @@ after(() => rmSync(folder, { recursive: true }));
 for (const isTls of [false, true]) {
   test(`RPC processes close connections that fall silent ${isTls ? "with" : "without"} TLS`, {
     skip: isTls && NO_OPENSSL,
-    timeout: 60_000,
+    timeout: HANG_MS,
     concurrency: true,
   }, async (t) => {
     const { cert, key } = isTls ? makeCertificate(folder, "node") : {};

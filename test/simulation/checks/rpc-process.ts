@@ -58,7 +58,7 @@ export class RpcProcess {
       self.onUncaught = (error) => this.#failed(error);
       const flags = { "evm.compile": "off", "json-rpc.workers": "1" };
       const { config } = loadConfig({ home: HOME, dev: false, flags, environment: {} });
-      const data = { config, store, opened: "", chainConfig, genesisHash, tls: undefined };
+      const data = { config, store, opened: "", chainConfig, genesisHash, genesisTime: 0, tls: undefined };
       const followed = new FollowedChain(
         { ...data, index: 0, count: 1, chainPid: 0, reportsCalls: false },
         (error) => this.#failed(error),

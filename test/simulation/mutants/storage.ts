@@ -143,8 +143,8 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
     patches: [
       {
         file: "src/chain/store/retention/state-file.ts",
-        from: `    // A process that died after the merge is through with it.`,
-        to: `    kv.transaction((writer) => index.writeOldestState(writer, header.stateRoot, { number: header.number, hash, end }));`,
+        from: `  // A process that died after the checkpoint is through with the state.`,
+        to: `  kv.transaction((writer) => index.writeOldestState(writer, stateRoot, applied));`,
       },
     ],
     plan: { engine: "solo" },

@@ -77,6 +77,8 @@ export function openTestApplication(
     readonly packingMs?: number;
     /** Osaka begins at this time (Unix seconds). */
     readonly osakaTime?: number | undefined;
+    /** Every block names the forks that execute it. */
+    readonly namesForks?: boolean;
     /** In place of `GENESIS`. */
     readonly genesis?: Genesis;
     /** Validators that signed two blocks are removed. */
@@ -125,6 +127,7 @@ export function openTestApplication(
       extraData: EMPTY_BYTES,
       minimumTip: () => 0n,
       gasLimitTarget: () => chain.config.gasLimitTarget ?? gasLimit,
+      namesForks: () => options.namesForks ?? false,
       forks: new ForkHashes({ config: chain.config, genesisHash, genesisTime: GENESIS_TIME }),
       // A busy machine must not leave transactions out.
       packingMs: options.packingMs ?? Number.POSITIVE_INFINITY,

@@ -15,8 +15,8 @@ export function connectPorts(
   const server = new PortServer(served, here);
   here.serve(server.handlers);
   const there: Channel = channelOver(port2 as MessageEnd);
-  const { config, genesisHash, isControlled } = served.chain;
-  const client = new PortClient(there, { config, genesisHash, isControlled }, onListenerError);
+  const { config, genesisHash, genesisTime, isControlled } = served.chain;
+  const client = new PortClient(there, { config, genesisHash, genesisTime, isControlled }, onListenerError);
   there.serve(client.handlers);
   port2.on("close", () => there.close(() => new ChainUnreachableError()));
   return {

@@ -158,6 +158,7 @@ export function createTestModules(
       blobGasUsedRatio: [0],
     }),
     nextBlock: (): NextBlock => ({ target: { at: "latest" }, baseFeePerGas: BASE_FEE }),
+    genesisTime: 0,
     isControlled: false,
     filterOptions: {},
     subscriptionsMax: 128,

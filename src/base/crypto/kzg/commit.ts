@@ -8,7 +8,7 @@ import { KZG_FAULT_TEXTS } from "./opening.ts";
 import { decodeScalars, SCALAR_ORDER } from "./scalar.ts";
 import { readTrustedSetup, type TrustedSetup } from "./trusted-setup-file.ts";
 
-/** Bytes that are no blob: one of the 32-byte words is not below the order of the group. */
+/** A blob with a word of 32 bytes that is not below the order of the group. */
 export class InvalidBlobError extends NodeError {
   readonly code = "INVALID_BLOB";
   constructor() {

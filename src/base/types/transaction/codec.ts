@@ -76,7 +76,7 @@ export class TransactionTypeNotSupportedError extends TransactionRejection {
   }
 }
 
-/** A signature that is no member of the curve's group, or whose `v` or high `s` the rules refuse (EIP-2, EIP-155). */
+/** A signature outside the curve's group, or whose `v` or high `s` the rules refuse (EIP-2, EIP-155). */
 export class InvalidSignatureError extends TransactionRejection {
   readonly code = "TX_INVALID_SIGNATURE_VRS";
   constructor(details: { readonly v: bigint; readonly r: bigint; readonly s: bigint }) {
@@ -84,7 +84,7 @@ export class InvalidSignatureError extends TransactionRejection {
   }
 }
 
-/** A signature in range behind which there is no public key. */
+/** A signature in range from which no public key can be recovered. */
 export class SenderRecoveryError extends TransactionRejection {
   readonly code = "TX_EC_RECOVERY_FAIL";
   constructor() {

@@ -22,7 +22,7 @@ const EMPTY_STRINGS = [0x80, 0x80] as const;
 
 /**
  * What the sender of a transaction signed and the signature, read from its canonical form `raw` without decoding it: fields stay as they
- * are encoded, and r and s stay bytes. undefined where v, r or s is none by the rules of `hardfork`, see `recoverSender`.
+ * are encoded, and r and s stay bytes. undefined where v, r or s is out of range under the rules of `hardfork`, see `recoverSender`.
  * @param raw where it has another fault than its signature, which decoding finds, the result means nothing
  * @throws TransactionTypeNotSupportedError, InvalidRlpError
  */
@@ -57,7 +57,7 @@ function contentStart(raw: Uint8Array, offset: number): number {
   return raw[offset]! < 0x80 ? offset : offset + 1;
 }
 
-/** Parity of the signature's point, from whichever form of `v` the type has; undefined when `v` is none. */
+/** Parity of the signature's point, from whichever form of `v` the type has; undefined when `v` encodes none. */
 function parityIn(type: Transaction["type"], v: bigint, chainId: bigint | undefined): 0 | 1 | undefined {
   if (type !== 0) return asBit(v);
   return asBit(chainId === undefined ? v - 27n : v - 35n - 2n * chainId);

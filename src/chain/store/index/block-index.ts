@@ -212,17 +212,6 @@ export class BlockIndex implements MergedTables {
     writeApplied(writer, { number, hash, end });
   }
 
-  /** Writes a part of the oldest state, that after block `number`. */
-  writeOldestValues(writer: KvWriter, number: number, rows: ChangeRows): void {
-    for (const { key, value } of rows.accounts) {
-      if (value !== undefined) this.accounts.writeOldest(writer, number, key, value);
-    }
-    for (const { key, value } of rows.slots) {
-      if (value !== undefined) this.slots.writeOldest(writer, number, key, value);
-    }
-    for (const { hash, code } of rows.codes) writer.put(tableKey(TABLE.code, hash), code);
-  }
-
   /** All of the oldest state is written: none before it is served, and its block is the newest. */
   writeOldestState(writer: KvWriter, stateRoot: Hash, block: Applied): void {
     const { number } = block;

@@ -38,7 +38,7 @@ export function writeTrieRows<Result>(
   { addresses }: Pick<StateKeys, "addresses">,
   build: (sinkOf: GenesisNodes["sinkOf"], onAccount: (index: number) => void) => Result,
 ): { readonly built: Result; readonly early: readonly Row[] } {
-  const nodes = new GenesisNodes(rows);
+  const nodes = new GenesisNodes(rows, 0);
   const hashedAddresses = new HashedAddresses(rows.run(), entries, addresses);
   const built = build(
     (owner) => nodes.sinkOf(owner),
@@ -230,13 +230,15 @@ export class GenesisNodes {
   readonly #storageNodes: SortedRows;
   readonly #versions: SortedRows;
   readonly #row = new FirstNodeRow();
-  readonly #version = new FirstVersionRow();
+  readonly #version: FirstVersionRow;
   /** Of the last node. */
   readonly #hash = new Uint8Array(HASH_LENGTH);
   /** Versions of the account trie are among those of the first storage tries, and come when all of those are there. */
   readonly early: Row[] = [];
 
-  constructor(rows: KvLoad) {
+  /** @param number of the block that makes the state */
+  constructor(rows: KvLoad, number: number) {
+    this.#version = new FirstVersionRow(number);
     this.#accountNodes = rows.run();
     this.#storageNodes = rows.run();
     this.#versions = rows.run();

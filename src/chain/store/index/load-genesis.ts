@@ -53,7 +53,7 @@ function byAddress(entries: StateEntries): Uint32Array {
 const BATCH_BYTES = 1 << 20;
 
 /** Writes rows in transactions, where a store has no way of its own to load them. They wait in one buffer: as objects they would burden the garbage collector. */
-class RowBatches implements KvLoad, SortedRows {
+export class RowBatches implements KvLoad, SortedRows {
   readonly #kv: Kv;
   readonly #onCommit: () => void;
   readonly #bytes = new Uint8Array(BATCH_BYTES);

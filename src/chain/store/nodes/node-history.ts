@@ -295,6 +295,12 @@ export function historyPaths(key: Uint8Array): readonly Uint8Array[] {
 export class FirstVersionRow {
   readonly #keys = new Views(KEY_LENGTH_MAX);
   readonly #values = new Views(VERSION_LENGTH_MAX);
+  readonly #number: Uint8Array;
+
+  /** @param number of the block that makes the state */
+  constructor(number: number) {
+    this.#number = numberKey(number);
+  }
 
   /** @param depth nibbles of `path`, HISTORY_DEPTH at most */
   key(owner: Uint8Array, path: Uint8Array, depth: number): Uint8Array {
@@ -304,7 +310,7 @@ export class FirstVersionRow {
     for (let i = 0; i < owner.length; i++) key[at++] = owner[i]!;
     for (let i = 0; i < depth; i++) key[at++] = path[i]!;
     key[at++] = PATH_END;
-    key.fill(0, at);
+    key.set(this.#number, at);
     return key;
   }
 

@@ -1,9 +1,7 @@
 import { randomInt } from "node:crypto";
-import type { Address } from "../../../base/primitives/address.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
-import { EMPTY_TRIE_ROOT } from "../../../base/types/constants.ts";
 import { EMPTY_CODE_HASH } from "../../../evm/state/account.ts";
-import type { AccountChange, StateChanges } from "../../../evm/state/reader.ts";
+import type { AccountChange } from "../../../evm/state/reader.ts";
 import { ByteReader, ByteWriter } from "../../../store/storage/byte-io.ts";
 import type { Kv } from "../../../store/storage/kv.ts";
 import type { LogDirectory, LogFile } from "../../../store/storage/log-file.ts";
@@ -18,12 +16,12 @@ import {
   scanRecords,
 } from "../../../store/storage/log-segment.ts";
 import { LOG_FORMAT } from "../../../store/storage/schema.ts";
-import { decodeBlockRecord } from "../../records/block-record.ts";
-import { readChangeRows, readChanges, writeChanges } from "../../records/changes-record.ts";
+import { decodeBlockRecord, decodeHeader, decodePrefix } from "../../records/block-record.ts";
+import { encodeChanges } from "../../records/changes-record.ts";
 import { assertRecordKind, RECORD_KIND } from "../../records/header-record.ts";
 import type { BlockIndex } from "../index/block-index.ts";
 import type { Applied } from "../index/block-rows.ts";
-import { type CreateTrie, trieNodesOf } from "../nodes/computed-trie-nodes.ts";
+import { loadState } from "./load-state.ts";
 import type { StatePiece } from "./state-pieces.ts";
 
 const VERSION = 1;
@@ -51,20 +49,20 @@ const NAME = /^(\d{16})\.state$/;
 
 /** The state files in the directory of a log. */
 export class StateFiles {
-  readonly #directory: LogDirectory;
+  readonly directory: LogDirectory;
 
   constructor(directory: LogDirectory) {
-    this.#directory = directory;
+    this.directory = directory;
   }
 
   /** The newest whole one. */
   newest(): StateFile | undefined {
-    return newestStateFile(this.#directory);
+    return newestStateFile(this.directory);
   }
 
   /** The changes in a file that `newest` gave, a part at a time (changes-record.ts). @throws LogCorruptionError */
   *read({ number }: StateFile): Generator<ByteReader> {
-    const file = this.#directory.open(nameOf(number));
+    const file = this.directory.open(nameOf(number));
     try {
       const { salt } = readSegmentHeader(file)!;
       const end = file.size() - RECORD_HEADER_LENGTH - END_LENGTH;
@@ -82,9 +80,9 @@ export class StateFiles {
     }
   }
 
-  /** @param codeOf code by its hash */
-  create(number: number, hash: Hash, codeOf: (codeHash: Hash) => Uint8Array): StateFileWriter {
-    return new StateFileWriter(this.#directory, { number, hash, bytes: 0 }, codeOf);
+  /** @param codeOf code by its hash, for `add` */
+  create(number: number, hash: Hash, codeOf?: (codeHash: Hash) => Uint8Array): StateFileWriter {
+    return new StateFileWriter(this.directory, { number, hash, bytes: 0 }, codeOf);
   }
 
   /** Removes all but the newest whole one, with a pause after each: the system takes some milliseconds for a large file. */
@@ -92,14 +90,14 @@ export class StateFiles {
     const newest = this.newest();
     for (const name of this.#names()) {
       if (newest !== undefined && name === nameOf(newest.number)) continue;
-      this.#directory.remove(name);
+      this.directory.remove(name);
       yield;
     }
-    this.#directory.sync();
+    this.directory.sync();
   }
 
   #names(): string[] {
-    return this.#directory.list().filter(isStateFile);
+    return this.directory.list().filter(isStateFile);
   }
 }
 
@@ -128,7 +126,7 @@ export class StateFileWriter {
   readonly #directory: LogDirectory;
   readonly #file: LogFile;
   readonly #target: StateFile;
-  readonly #codeOf: (codeHash: Hash) => Uint8Array;
+  readonly #codeOf: ((codeHash: Hash) => Uint8Array) | undefined;
   readonly #salt = randomInt(2 ** 32);
   readonly #writtenCodes = new Set<Hash>();
   #accounts: AccountChange[] = [];
@@ -137,7 +135,7 @@ export class StateFileWriter {
   #size: number;
   #synced = 0;
 
-  constructor(directory: LogDirectory, target: StateFile, codeOf: (codeHash: Hash) => Uint8Array) {
+  constructor(directory: LogDirectory, target: StateFile, codeOf: ((codeHash: Hash) => Uint8Array) | undefined) {
     this.#directory = directory;
     this.#target = target;
     this.#codeOf = codeOf;
@@ -151,7 +149,7 @@ export class StateFileWriter {
   add({ address, account, storage }: StatePiece): void {
     const { codeHash } = account;
     if (codeHash !== EMPTY_CODE_HASH && !this.#writtenCodes.has(codeHash)) {
-      const code = this.#codeOf(codeHash);
+      const code = this.#codeOf!(codeHash);
       this.#writtenCodes.add(codeHash);
       this.#codes.set(codeHash, code);
       this.#partBytes += code.length;
@@ -159,6 +157,15 @@ export class StateFileWriter {
     this.#accounts.push({ address, account, storage, storageCleared: false });
     this.#partBytes += ACCOUNT_BYTES + storage.size * SLOT_BYTES;
     if (this.#partBytes >= PART_BYTES) this.#writePart();
+  }
+
+  /** @param changes that lead from nothing to the next part of the state (changes-record.ts) */
+  addPart(changes: Uint8Array): void {
+    const part = new ByteWriter(changes.length + 2);
+    part.byte(RECORD_KIND.statePart);
+    part.byte(VERSION);
+    part.bytes(changes);
+    this.#append(part.finish());
   }
 
   /** True when `sync` is to be called before the next piece. */
@@ -194,11 +201,7 @@ export class StateFileWriter {
   }
 
   #writePart(): void {
-    const part = new ByteWriter(this.#partBytes + 16);
-    part.byte(RECORD_KIND.statePart);
-    part.byte(VERSION);
-    writeChanges(part, { accounts: this.#accounts, codes: this.#codes }, new Set());
-    this.#append(part.finish());
+    this.addPart(encodeChanges({ accounts: this.#accounts, codes: this.#codes }));
     this.#accounts = [];
     this.#codes = new Map();
     this.#partBytes = 0;
@@ -227,9 +230,9 @@ function readEnd(file: LogFile): StateFile | undefined {
 }
 
 /**
- * Fills an empty index from a log whose first blocks are gone: with the blocks up to the one of the state file, then with the state in it. What
- * comes after that block is replayed as always. The state is in memory until its root is verified.
- * @throws LogCorruptionError, StateRootMismatchError
+ * Fills an empty index from a log whose first blocks are gone: with the state in a state file, and the blocks up to the one of that file. What comes after
+ * that block is replayed as always.
+ * @throws LogCorruptionError, StateRootMismatchError, InvalidStateError
  */
 export function restoreOldestState(
   file: StateFile,
@@ -238,55 +241,41 @@ export function restoreOldestState(
     kv,
     log,
     index,
-    createTrie,
   }: {
     readonly files: StateFiles;
     readonly kv: Kv;
     readonly log: LogReader;
     readonly index: BlockIndex;
-    readonly createTrie: CreateTrie;
   },
 ): Applied {
-  for (const { payload, position, end } of log.records()) {
+  const { number } = file;
+  const { stateRoot, end } = blockOf(file, log);
+  const applied = { number, hash: file.hash, end };
+  // A process that died after the checkpoint is through with the state.
+  if (index.merge.mergedBlocks <= number) {
+    loadState({ number, root: stateRoot, parts: files.read(file) }, { kv, directory: files.directory });
+    kv.transaction((writer) => index.merge.writeCheckpoint(writer, number + 1));
+    index.merge.checkpointWritten(number + 1);
+  }
+  for (const { payload, position } of log.records()) {
     const record = decodeBlockRecord(payload);
-    const { header, hash } = record.block;
     kv.transaction((writer) => index.blocks.write(writer, record, position));
     index.logs.remember(record);
     while (index.logs.needsMerge()) index.logs.mergeSome();
-    if (header.number < file.number) continue;
-    if (header.number > file.number || hash !== file.hash) break;
-    const changes = wholeState(files.read(file));
-    const nodes = trieNodesOf({ ...record, changes }, createTrie(index.trieNodes), EMPTY_TRIE_ROOT);
-    for (const part of files.read(file)) {
-      const rows = readChangeRows(part);
-      kv.transaction((writer) => index.writeOldestValues(writer, header.number, rows));
-    }
-    // A process that died after the merge is through with it.
-    if (index.merge.mergedBlocks <= header.number) {
-      index.rememberNodes(header.number, nodes);
-      index.merge.all(header.number);
-    }
-    const applied = { number: header.number, hash, end };
-    // Last: an index that has a block without the nodes of its state would be brought forward from an empty state.
-    kv.transaction((writer) => index.writeOldestState(writer, header.stateRoot, applied));
-    return applied;
+    if (record.block.header.number === number) break;
   }
-  const reason = `no block ${file.number}, whose state is in a file`;
-  throw new LogCorruptionError({ position: log.start, reason });
+  // Last: an index that has a block without the nodes of its state would be brought forward from an empty state.
+  kv.transaction((writer) => index.writeOldestState(writer, stateRoot, applied));
+  return applied;
 }
 
-/** The changes of all parts as those of one block. */
-function wholeState(parts: Iterable<ByteReader>): StateChanges {
-  const accounts = new Map<Address, AccountChange & { readonly storage: Map<Hash, bigint> }>();
-  const codes = new Map<Hash, Uint8Array>();
-  for (const part of parts) {
-    const changes = readChanges(part);
-    for (const change of changes.accounts) {
-      const storage = accounts.get(change.address)?.storage ?? new Map<Hash, bigint>();
-      for (const [slot, value] of change.storage) storage.set(slot, value);
-      accounts.set(change.address, { ...change, storage });
-    }
-    for (const [hash, code] of changes.codes) codes.set(hash, code);
+/** The root of the state in a file, and where the record of its block ends. @throws LogCorruptionError */
+function blockOf({ number, hash }: StateFile, log: LogReader): { readonly stateRoot: Hash; readonly end: number } {
+  for (const { payload, end } of log.records()) {
+    const prefix = decodePrefix(payload);
+    if (prefix.number > number || (prefix.number === number && prefix.hash !== hash)) break;
+    if (prefix.number === number) return { stateRoot: decodeHeader(payload).stateRoot, end };
   }
-  return { accounts: Array.from(accounts.values()), codes };
+  const reason = `no block ${number}, whose state is in a file`;
+  throw new LogCorruptionError({ position: log.start, reason });
 }

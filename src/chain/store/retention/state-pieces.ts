@@ -3,14 +3,11 @@ import { bytesToBigint, concatBytes, equalBytes } from "../../../base/primitives
 import { type Hash, hashFromBytes, hashToBytes } from "../../../base/primitives/hash.ts";
 import { keccak256 } from "../../../base/primitives/keccak.ts";
 import type { Account } from "../../../evm/state/account.ts";
-import { encodeSlotValue, encodeTrieAccount } from "../../../evm/state/trie-account.ts";
 import type { KvReader } from "../../../store/storage/kv.ts";
 import type { VersionedTable } from "../../../store/storage/versioned-table.ts";
-import { EMPTY_TRIE_ROOT_BYTES } from "../../../store/trie/empty-root.ts";
-import { HASH_ONLY } from "../../../store/trie/ordered-trie-root.ts";
-import { TrieBuilder } from "../../../store/trie/trie-builder.ts";
 import { decodeAccount } from "../../records/changes-record.ts";
 import { StateRootMismatchError } from "../../store-errors.ts";
+import { OrderedState, type StateSinkOf } from "../nodes/ordered-state.ts";
 import { addressesFrom, addressesWithSlots, slotsFrom } from "../state/hashed-keys.ts";
 
 /** Slots looked at for one piece: a millisecond of work. */
@@ -32,12 +29,18 @@ export type StateTables = {
 };
 
 /**
- * All of the state after block `number` in the order of its trie; an account with many slots is in several pieces, and undefined comes
+ * All of the state after block `number` in the order of its tries; an account with many slots is in several pieces, and undefined comes
  * for a key without a value. The blocks up to that one must be merged. Ends only where the root of what it gave is `root`.
+ * @param sinkOf receives the nodes of the tries, those on the way to the end of a piece after that piece
  * @throws StateRootMismatchError
  */
-export function* statePieces(tables: StateTables, number: number, root: Hash): Generator<StatePiece | undefined> {
-  const trie = new TrieBuilder(HASH_ONLY);
+export function* statePieces(
+  tables: StateTables,
+  number: number,
+  root: Hash,
+  sinkOf?: StateSinkOf,
+): Generator<StatePiece | undefined> {
+  const state = new OrderedState(sinkOf);
   const owners = new SlotOwners();
   yield* owners.read(tables.kv);
   for (const { hash, key } of addressesFrom(tables.kv, FIRST_HASH)) {
@@ -47,43 +50,41 @@ export function* statePieces(tables: StateTables, number: number, root: Hash): G
       continue;
     }
     const account = decodeAccount(value);
-    let storageRoot = EMPTY_TRIE_ROOT_BYTES;
-    if (owners.mayHaveSlots(hash)) {
-      storageRoot = yield* slotPieces(tables, number, { key, account });
-    } else {
-      yield { address: addressFromBytes(key), account, storage: NO_SLOTS };
-    }
-    trie.add(hash, 0, encodeTrieAccount(account, storageRoot));
+    state.addAccount(hash, account);
+    if (owners.mayHaveSlots(hash)) yield* slotPieces(tables, number, { key, account }, state);
+    else yield { address: addressFromBytes(key), account, storage: NO_SLOTS };
   }
-  const computed = trie.finish();
+  const computed = state.finish();
   if (equalBytes(computed, hashToBytes(root))) return;
   throw new StateRootMismatchError({ number, computed: hashFromBytes(computed), stored: root });
 }
 
-/** The pieces of one account; returns the root of its storage. */
+/** The pieces of one account. */
 function* slotPieces(
   { kv, slots }: StateTables,
   number: number,
   { key, account }: { readonly key: Uint8Array; readonly account: Account },
-): Generator<StatePiece, Uint8Array> {
+  state: OrderedState,
+): Generator<StatePiece> {
   const address = addressFromBytes(key);
-  const trie = new TrieBuilder(HASH_ONLY);
   let storage = new Map<Hash, bigint>();
+  let isFirst = true;
   let count = 0;
   for (const { hash, key: slot } of slotsFrom(kv, key, FIRST_HASH)) {
     const stored = slots.at(concatBytes(key, slot), number);
-    const value = stored === undefined ? 0n : bytesToBigint(stored);
-    const leaf = encodeSlotValue(value);
-    if (leaf !== undefined) {
-      trie.add(hash, 0, leaf);
+    if (stored !== undefined) {
+      const value = bytesToBigint(stored);
+      state.addSlot(hash, value);
       storage.set(hashFromBytes(slot), value);
     }
     if (++count % SLOTS_MAX > 0) continue;
-    yield { address, account, storage };
+    if (storage.size > 0) {
+      yield { address, account, storage };
+      isFirst = false;
+    }
     storage = new Map();
   }
-  yield { address, account, storage };
-  return trie.finish();
+  if (isFirst || storage.size > 0) yield { address, account, storage };
 }
 
 /** Of one in eight addresses without slots among a million with some, `mayHaveSlots` is true. */

@@ -1,7 +1,7 @@
 import { NodeError } from "../../../base/errors.ts";
 import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
 
-/** Bytes that are no message of the type they should be. */
+/** Bytes that do not decode as a message of the expected type. */
 export class MalformedProtobufError extends NodeError {
   readonly code = "ABCI_MALFORMED_PROTOBUF";
 }

@@ -81,7 +81,7 @@ const OWNED_KEYS: readonly (readonly [path: string, reason: string])[] = [
   ["instrumentation.prometheus_listen_addr", "set cometbft.metrics-address"],
 ];
 
-/** A file of that size is none that a person wrote. */
+/** No person writes a larger file. */
 const BYTES_MAX = 64 << 10;
 
 /** Seconds and the like, as Go writes and reads them. */

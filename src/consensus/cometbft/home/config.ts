@@ -200,6 +200,8 @@ type EngineGenesis = {
   readonly genesisHash: Hash;
   /** `genesisRules` of the EVM genesis. */
   readonly rules?: string | undefined;
+  /** `genesisForks` of the EVM genesis. */
+  readonly forks?: string;
 };
 
 /** EIP-7934 bounds a block to 10 MiB; CometBFT's own parts and room for evidence come on top of what it carries. */
@@ -244,7 +246,7 @@ export function engineGenesisJson(genesis: EngineGenesis): string {
       name,
     })),
     app_hash: "",
-    app_state: appStateOf({ genesisHash: genesis.genesisHash, validatorPower: power, rules: genesis.rules }),
+    app_state: appStateOf({ ...genesis, validatorPower: power }),
   };
   return `${JSON.stringify(file, null, 2)}\n`;
 }

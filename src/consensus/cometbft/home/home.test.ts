@@ -4,13 +4,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { parse } from "smol-toml";
+import type { ChainConfig } from "../../../base/params/chain-config.ts";
 import { ZERO_HASH } from "../../../base/primitives/hash.ts";
+import { genesisForks } from "../../chain-start.ts";
 import { validatorPublicKey } from "../signing/key-files.ts";
 import { engineConfigToml, engineGenesisJson } from "./config.ts";
 import {
+  assertEngineRules,
   createEngineGenesis,
   createEngineKeys,
   engineRpcSocket,
+  namesForks,
   readStartingSet,
   readValidatorPower,
   writeEngineConfig,
@@ -80,4 +84,48 @@ test("a genesis says which power validators have, and are voted in with; one of 
     rewrite({ validatorPower });
     assert.throws(() => readValidatorPower(directory), { code: "ENGINE_HOME" }, String(validatorPower));
   }
+});
+
+test("assertEngineRules compares the forks with which the network began, by name", () => {
+  const directory = join(folder, "forks");
+  createEngineKeys(directory);
+  const config: ChainConfig = {
+    chainId: 9000n,
+    blobSchedule: {},
+    londonBlock: 0,
+    pragueTime: 0,
+    osakaTime: 1_700_000_000,
+    bpo1Time: 1_900_000_000,
+  };
+  const chain = {
+    chainId: 9000n,
+    genesisTime: 1_700_000_000,
+    initialHeight: 1,
+    genesisHash: ZERO_HASH,
+    validators: [],
+  };
+  const write = (forks: string | undefined) => {
+    const text = engineGenesisJson({ ...chain, ...(forks !== undefined && { forks }) });
+    writeFileSync(join(directory, "config", "genesis.json"), text);
+  };
+  const began = { number: 0, timestamp: 1_700_000_000 };
+  assert.equal(genesisForks(config, began), "londonBlock pragueTime osakaTime");
+  for (const forks of [genesisForks(config, began), undefined]) {
+    write(forks);
+    assert.equal(namesForks(directory), forks !== undefined);
+    // A later fork is named by blocks, and may be agreed on.
+    assertEngineRules(directory, { ...config, bpo1Time: 1_800_000_000 });
+  }
+  write(genesisForks(config, began));
+  for (const osakaTime of [1_990_000_000, undefined]) {
+    assert.throws(
+      () => assertEngineRules(directory, { ...config, osakaTime } as ChainConfig),
+      (error: Error & { code: string }) => {
+        assert.equal(error.code, "ENGINE_GENESIS_MISMATCH");
+        assert.ok(error.message.includes("osakaTime") && !error.message.includes("pragueTime,"));
+        return true;
+      },
+    );
+  }
+  assert.throws(() => assertEngineRules(directory, { ...config, cancunTime: 5 }), { code: "ENGINE_GENESIS_MISMATCH" });
 });

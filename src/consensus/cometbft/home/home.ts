@@ -3,11 +3,12 @@ import { chmodSync, existsSync, lstatSync, readdirSync, rmSync, statSync } from 
 import { join } from "node:path";
 import { addressOfCompressedKey } from "../../../base/crypto/compressed-public-key.ts";
 import { NodeError } from "../../../base/errors.ts";
+import type { ChainConfig } from "../../../base/params/chain-config.ts";
 import { concatBytes } from "../../../base/primitives/bytes.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
 import { makeFolder } from "../../../store/storage/make-folder.ts";
 import { createFile, replaceFile } from "../../../store/storage/replace-file.ts";
-import { engineChainId } from "../../chain-start.ts";
+import { type AppState, engineChainId, forkDifference, genesisForks, genesisRules } from "../../chain-start.ts";
 import type { Signer } from "../../voting/snapshot.ts";
 import type { StartingSet } from "../../voting/starting-set.ts";
 import { EngineHomeError, jsonText, readJsonFile } from "../json-file.ts";
@@ -74,9 +75,20 @@ export function assertEngineGenesis(
 }
 
 /** For a chain without blocks: what one with blocks was executed with, its fork schedule says. @throws as assertEngineGenesis */
-export function assertEngineRules(directory: string, rules: string | undefined): void {
-  const { app_state } = readJsonFile(genesisPath(directory)) as GenesisFile;
-  assertField(directory, "list of rules", app_state?.rules, rules);
+export function assertEngineRules(directory: string, config: ChainConfig): void {
+  const file = genesisPath(directory);
+  const { app_state, genesis_time, initial_height = "1" } = readJsonFile(file) as GenesisFile;
+  assertField(directory, "list of rules", app_state?.rules, genesisRules(config));
+  const head = { number: Number(initial_height) - 1, timestamp: Math.floor(Date.parse(String(genesis_time)) / 1_000) };
+  const ours = genesisForks(config, head);
+  const difference = forkDifference(app_state?.forks, ours);
+  if (difference === undefined) return;
+  throw new EngineGenesisMismatchError(`list of forks (${difference})`, { file, theirs: app_state?.forks, ours });
+}
+
+/** Whether every block of the network names the forks that execute it. @throws EngineHomeError */
+export function namesForks(directory: string): boolean {
+  return (readJsonFile(genesisPath(directory)) as GenesisFile).app_state?.forks !== undefined;
 }
 
 function assertField(directory: string, what: string, theirs: unknown, ours: unknown): void {
@@ -118,7 +130,9 @@ export function readValidatorPower(directory: string): number {
   const file = genesisPath(directory);
   const { validatorPower = "1" } = (readJsonFile(file) as GenesisFile).app_state ?? {};
   if (typeof validatorPower !== "string" || !VALIDATOR_POWER_DIGITS.test(validatorPower)) {
-    throw new EngineHomeError(`${file}: app_state.validatorPower is none from 1 to 999999`, { file });
+    throw new EngineHomeError(`${file}: app_state.validatorPower has to be a decimal string from "1" to "999999"`, {
+      file,
+    });
   }
   return Number(validatorPower);
 }
@@ -163,7 +177,8 @@ function nodeKeyPath(directory: string): string {
 
 type GenesisFile = {
   readonly chain_id?: string;
-  readonly app_state?: { readonly evmGenesis?: unknown; readonly validatorPower?: unknown; readonly rules?: unknown };
+  readonly app_state?: { readonly [Key in keyof AppState]?: unknown };
+  readonly genesis_time?: unknown;
   readonly initial_height?: string;
   readonly validators?: readonly { readonly pub_key: { readonly value: string } }[];
 };

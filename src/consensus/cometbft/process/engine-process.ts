@@ -4,6 +4,7 @@ import { delimiter, join, resolve } from "node:path";
 import { NodeError } from "../../../base/errors.ts";
 import type { Logger } from "../../../base/telemetry/logger.ts";
 import type { Timers } from "../../../base/telemetry/timers.ts";
+import { assertEngineVersion, COMETBFT_INSTALL } from "./engine-version.ts";
 import { endLeftoverEngines } from "./leftover.ts";
 import {
   type ExitFault,
@@ -45,6 +46,7 @@ const FREE_BYTES_MIN = 64 << 20;
 /**
  * Starts CometBFT on its home, which is its working directory. It has no terminal and a process group of its own: Ctrl-C reaches the node,
  * which stops it in order.
+ * @throws OtherCometBftError
  */
 export function startEngineProcess(
   options: {
@@ -56,6 +58,7 @@ export function startEngineProcess(
   { log, timers }: { readonly log: Logger; readonly timers: Pick<Timers, "after"> },
 ): EngineProcess {
   const { binary, directory } = options;
+  assertEngineVersion(binary);
   endLeftoverEngines(directory, log);
   const child = spawn(binary, ["start", "--home", directory], {
     stdio: ["ignore", "pipe", "pipe"],
@@ -127,20 +130,13 @@ async function stopChild(
   timer.cancel();
 }
 
-/** The version of CometBFT this node is built and tested for; its socket lacks calls before it. */
-export const COMETBFT_VERSION = "v0.40.0";
-/** What that version says of itself, to its user and to peers. */
-export const COMETBFT_CORE_VERSION = "0.39.0";
-
 /** `cometbft.binary` names no program. */
 class CometBftMissingError extends NodeError {
   readonly code = "COMETBFT_MISSING";
   constructor(binary: string) {
-    super(
-      `consensus.engine = cometbft needs the program "${binary}" (cometbft.binary): ` +
-        `go install github.com/cometbft/cometbft/cmd/cometbft@${COMETBFT_VERSION}`,
-      { binary },
-    );
+    super(`consensus.engine = cometbft needs the program "${binary}" (cometbft.binary): ${COMETBFT_INSTALL}`, {
+      binary,
+    });
   }
 }
 

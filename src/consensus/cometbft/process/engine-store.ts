@@ -90,7 +90,7 @@ class EngineRollbackError extends NodeError {
   readonly code = "ENGINE_ROLLBACK_FAILED";
 }
 
-/** What it prints is for people; more than this is none of its own texts. */
+/** CometBFT prints for people; none of its own texts is longer. */
 const WORDS_CHARS_MAX = 2_000;
 
 /**

@@ -4,7 +4,7 @@ import type { Logger } from "../../../base/telemetry/logger.ts";
 /**
  * Kills every CometBFT that runs on `directory`. The node of this home holds its lock and has none yet, so it is that of a node that was killed:
  * CometBFT waits for ever where it loses its application while a block is committed, and its lock on its tables keeps the next one from starting.
- * Found by `/proc`; where there is none, nothing is.
+ * It looks in `/proc`, and finds nothing on systems without it.
  */
 export function endLeftoverEngines(directory: string, log: Logger): void {
   for (const pid of leftoverEngines(directory)) {

@@ -30,3 +30,28 @@ test("errors that peers cause fill the log no faster than some lines a second, a
   for (let i = 0; i < 1_000; i++) relay.record(record("info"));
   assert.equal(warnings.length, 22);
 });
+
+test("the end of a connection with a neighbour that restarts is no warning, and any other error of a peer is", () => {
+  const levels: string[] = [];
+  const log = { ...SILENT_LOGGER, warn: () => void levels.push("warn"), info: () => void levels.push("info") };
+  const relay = new LogRelay(log, () => 0);
+  const levelOf = (message: string, err: string) => {
+    relay.record({ ...record("error"), message, fields: { err } });
+    return levels.pop();
+  };
+  const peer = "Stopping peer for error";
+  for (const [message, err] of [
+    [peer, "EOF"],
+    [peer, "read tcp 127.0.0.1:48644->127.0.0.1:26656: read: connection reset by peer"],
+    [peer, "write tcp 127.0.0.1:26656->127.0.0.1:48644: write: broken pipe"],
+    [peer, "read tcp 127.0.0.1:48644->127.0.0.1:26656: use of closed network connection"],
+    ["Error stopping pool", "already stopped"],
+    ["Error serving server", "accept unix /home/rpc.sock: use of closed network connection"],
+  ] as const) {
+    assert.equal(levelOf(message, err), "info", err);
+  }
+  for (const err of ["pong timeout", "peer sent EOF", "EOF\nEOF", "invalid message: EOF"]) {
+    assert.equal(levelOf(peer, err), "warn", err);
+  }
+  assert.equal(levelOf("Error serving server", "accept tcp 1.2.3.4:1: too many open files"), "warn");
+});

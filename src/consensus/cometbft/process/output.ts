@@ -200,6 +200,20 @@ const ERRORS_MAX = 20;
 const WINDOW_MS = 10_000;
 const OUTPUT_CHARS_MAX = 2_000;
 
+/**
+ * Errors of CometBFT that a planned restart causes, by their message and the whole of `err`: of a neighbour, whose connections end, and of this node, which
+ * closes what is still in use. Each is a line of level info: nobody has to act.
+ */
+const OF_RESTARTS: readonly { readonly message: string; readonly err?: RegExp }[] = [
+  { message: "Stopped accept routine, as transport is closed" },
+  {
+    message: "Stopping peer for error",
+    err: /^(?:EOF|(?:read|write) tcp \S+->\S+: (?:(?:read: |write: )?(?:connection reset by peer|broken pipe)|use of closed network connection))$/,
+  },
+  { message: "Error stopping pool", err: /^already stopped$/ },
+  { message: "Error serving server", err: /^accept \S+ \S+: use of closed network connection$/ },
+];
+
 /** CometBFT's output in our log, a level lower: its "info" is one record for each step of consensus. */
 export class LogRelay {
   readonly #log: Logger;
@@ -216,8 +230,9 @@ export class LogRelay {
   record({ level, module, message, fields }: LogRecord): void {
     const text = `CometBFT: ${message}`;
     const data = { ...fields, module };
-    if (level === "error" && this.#hasRoom()) this.#log.warn(text, data);
-    else this.#log.debug(text, data);
+    if (level !== "error" || !this.#hasRoom()) this.#log.debug(text, data);
+    else if (isOfRestart(message, fields)) this.#log.info(text, data);
+    else this.#log.warn(text, data);
   }
 
   /** A line that is no record. */
@@ -237,4 +252,8 @@ export class LogRelay {
     }
     return ++this.#errors <= ERRORS_MAX;
   }
+}
+
+function isOfRestart(message: string, { err }: LogRecord["fields"]): boolean {
+  return OF_RESTARTS.some((each) => each.message === message && (each.err?.test(String(err)) ?? true));
 }

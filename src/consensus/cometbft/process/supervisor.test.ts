@@ -131,7 +131,7 @@ test("an engine that cannot be configured is an error at the start, and later tr
   await runs[0]!.end();
   world.startFault = new Error("no space left on device");
   fire(1_000);
-  assert.equal(supervisor.state.kind, "restarting");
+  assert.deepEqual(supervisor.state, { kind: "restarting", restarts: 2, reason: "no space left on device" });
   delete world.startFault;
   fire(2_000);
   assert.equal(supervisor.state.kind, "running");

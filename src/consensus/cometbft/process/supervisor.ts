@@ -43,7 +43,12 @@ type SupervisorModules = {
 type EngineState =
   | { readonly kind: "stopped" }
   | { readonly kind: "running"; readonly pid: number | undefined }
-  | { readonly kind: "restarting"; readonly restarts: number }
+  | {
+      readonly kind: "restarting";
+      readonly restarts: number;
+      /** What the last run said of its end, or why there was none. */
+      readonly reason?: string | undefined;
+    }
   /** It is not restarted. */
   | { readonly kind: "failed"; readonly reason: string };
 
@@ -178,7 +183,7 @@ export class Supervisor {
     const pauseMs = isWaiting ? firstPauseMs : Math.min(firstPauseMs * 2 ** this.#restarts, longestPauseMs);
     if (!isWaiting) this.#restarts++;
     this.restartsTotal++;
-    this.#state = { kind: "restarting", restarts: this.#restarts };
+    this.#state = { kind: "restarting", restarts: this.#restarts, reason: words };
     const data = { code, signal, pauseMs, fault, words };
     this.#modules.log.warn("the engine ended and is started again", data);
     const start = () => this.#runOrLater({ code: null, signal: null, fault: undefined });
@@ -190,9 +195,9 @@ export class Supervisor {
     try {
       this.#run();
     } catch (error) {
-      // Its configuration could not be written, as on a full disk.
+      // Its configuration could not be written, as on a full disk, or the program is another one now.
       this.#modules.log.error("the engine cannot be started", { error });
-      this.#restartLater(exit);
+      this.#restartLater({ ...exit, words: error instanceof Error ? error.message : String(error) });
     }
   }
 

@@ -27,7 +27,7 @@ type EngineCallLimits = {
 
 /**
  * Reads the address of an RPC as CometBFT's own configuration has it: `host:port`, with or without `tcp://`, `http://` or `https://` before
- * it, or `unix:///path`. undefined for what is none.
+ * it, or `unix:///path`. undefined for any other text.
  */
 export function parseRpcAddress(text: string): EngineRpcAddress | undefined {
   const end = text.indexOf("://");

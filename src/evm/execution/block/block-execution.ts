@@ -5,8 +5,9 @@ import { GAS_PER_BLOB } from "../../../base/params/gas.ts";
 import { type Hardfork, isAtLeast } from "../../../base/params/hardforks.ts";
 import type { Address } from "../../../base/primitives/address.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
+import { keccak256Hash } from "../../../base/primitives/keccak.ts";
 import type { Withdrawal } from "../../../base/types/block.ts";
-import { type BlockAccessList, blockAccessListHash } from "../../../base/types/block-access-list.ts";
+import { type BlockAccessList, encodeBlockAccessList } from "../../../base/types/block-access-list.ts";
 import { BLOOM_LENGTH, EMPTY_BLOOM, mergeBloom, ReceiptBlooms } from "../../../base/types/bloom.ts";
 import { EMPTY_REQUESTS_HASH } from "../../../base/types/constants.ts";
 import type { Header } from "../../../base/types/header.ts";
@@ -70,8 +71,9 @@ export type BlockOutcome = {
   readonly requests: readonly Uint8Array[];
   /** Present from Prague. */
   readonly requestsHash?: Hash;
-  /** EIP-7928; present from Amsterdam, as the next. */
+  /** EIP-7928; present from Amsterdam, as the next two. */
   readonly accessList?: BlockAccessList;
+  readonly encodedAccessList?: Uint8Array;
   readonly blockAccessListHash?: Hash;
   readonly changes: StateChanges;
   readonly trie: StateTrieUpdate;
@@ -241,6 +243,7 @@ export class BlockExecution {
     if (systemUpdate) step((onAccess) => systemUpdate(onAccess ? reportingAccesses(state, onAccess) : state));
     const changes = this.#changes();
     const accessList = this.#accesses?.list();
+    const encodedAccessList = accessList && encodeBlockAccessList(accessList);
     return {
       receipts: this.#receipts,
       senders: this.#senders,
@@ -249,7 +252,8 @@ export class BlockExecution {
       logsBloom: this.#bloom,
       requests,
       ...(hasRequests && { requestsHash: hashOfRequests(requests) }),
-      ...(accessList && { accessList, blockAccessListHash: blockAccessListHash(accessList) }),
+      ...(accessList && { accessList }),
+      ...(encodedAccessList && { encodedAccessList, blockAccessListHash: keccak256Hash(encodedAccessList) }),
       changes,
       trie: this.#modules.stateTrie.update(baseRoot, changes, state.readOfBase()),
       state: state.asReader(),

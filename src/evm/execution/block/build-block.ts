@@ -79,7 +79,7 @@ export type SealedBlock = {
   /** EIP-7685, each with its type byte. */
   readonly requests: readonly Uint8Array[];
   /** EIP-7928; present from Amsterdam. */
-  readonly accessList?: BlockAccessList | undefined;
+  readonly accessList?: Uint8Array | undefined;
 };
 
 /**
@@ -183,7 +183,7 @@ export class BlockBuilder extends BlockExecution {
       nodes: outcome.trie.nodes,
       state: outcome.state,
       requests: outcome.requests,
-      accessList: outcome.accessList,
+      accessList: outcome.encodedAccessList,
     };
   }
 }

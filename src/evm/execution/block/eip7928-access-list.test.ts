@@ -16,7 +16,7 @@ import type { GenesisAlloc } from "../../../base/params/genesis-account.ts";
 import type { Address } from "../../../base/primitives/address.ts";
 import { hashFromBigint } from "../../../base/primitives/hash.ts";
 import { hexToBytes } from "../../../base/primitives/hex.ts";
-import type { AccountAccess } from "../../../base/types/block-access-list.ts";
+import { type AccountAccess, decodeBlockAccessList } from "../../../base/types/block-access-list.ts";
 import type { Transaction } from "../../../base/types/transaction/transaction.ts";
 import { createEvm } from "../../machine/engine.ts";
 import { validateHeader } from "../validation/validate-header.ts";
@@ -43,8 +43,9 @@ function build(
   const builder = begin();
   const results = transactions.map((tx) => builder.add(tx));
   const sealed = builder.seal();
-  const list = new Map(sealed.accessList!.map((access) => [access.address, access]));
-  return { genesis, modules, begin, results, sealed, list };
+  const accessList = decodeBlockAccessList(sealed.accessList!);
+  const list = new Map(accessList.map((access) => [access.address, access]));
+  return { genesis, modules, begin, results, sealed, accessList, list };
 }
 
 const changed = (access: AccountAccess | undefined) =>
@@ -56,11 +57,11 @@ const changed = (access: AccountAccess | undefined) =>
   };
 
 test("an empty block lists what its system calls look at", () => {
-  const { sealed } = build([]);
+  const { accessList } = build([]);
   const queues = REQUEST_CONTRACTS.map(({ address }) => address);
   const expected = [BEACON_ROOTS_ADDRESS, HISTORY_STORAGE_ADDRESS, ...queues].sort();
   assert.deepEqual(
-    sealed.accessList!.map(({ address }) => address),
+    accessList.map(({ address }) => address),
     expected,
   );
 });
@@ -118,7 +119,7 @@ test("a transaction that no block can have leaves nothing in the list", () => {
   const builder = begin();
   const stranger = transactionOf({ nonce: 7n, to: carol });
   assert.throws(() => builder.add(stranger), { code: "TX_NONCE_MISMATCH_TOO_HIGH" });
-  const listed = builder.seal().accessList!.map(({ address }) => address);
+  const listed = decodeBlockAccessList(builder.seal().accessList!).map(({ address }) => address);
   assert.ok(!listed.includes(carol) && !listed.includes(alice));
 });
 

@@ -8,7 +8,7 @@ import { equalBytes } from "../../../base/primitives/bytes.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
 import { hexDigits } from "../../../base/primitives/hex.ts";
 import type { Block, ExecutedBlock } from "../../../base/types/block.ts";
-import { type BlockAccessList, firstDifference } from "../../../base/types/block-access-list.ts";
+import { type BlockAccessList, decodeBlockAccessList, firstDifference } from "../../../base/types/block-access-list.ts";
 import { logsBloom } from "../../../base/types/bloom.ts";
 import type { Header } from "../../../base/types/header.ts";
 import { headerHash } from "../../../base/types/header-codec.ts";
@@ -33,8 +33,8 @@ import {
 /**
  * Executes `block` after `parent` and compares the outcome with its header. Header and body must have been validated.
  * @param known.senders of the first transactions, in order; the others are recovered together
- * @param known.accessList that comes with the block, to be held against what it looks at and changes
- * @throws InvalidBlockError
+ * @param known.accessList RLP of the list that comes with the block, to be held against what it looks at and changes
+ * @throws InvalidBlockError, InvalidRlpError, InvalidBlockAccessListError
  */
 export function executeBlock(
   block: Block,
@@ -43,7 +43,7 @@ export function executeBlock(
   known: {
     readonly senders?: readonly Address[];
     readonly systemUpdate?: SystemUpdate;
-    readonly accessList?: BlockAccessList | undefined;
+    readonly accessList?: Uint8Array | undefined;
   } = {},
 ): BlockOutcome {
   const { senders: first = [], systemUpdate, accessList } = known;
@@ -59,18 +59,18 @@ export function executeBlock(
     ...(systemUpdate && { systemUpdate }),
     uncles,
   });
-  if (accessList !== undefined) checkAccessList(accessList, outcome.accessList);
+  if (accessList !== undefined) checkAccessList(accessList, outcome);
   checkOutcome(block.header, outcome);
   return outcome;
 }
 
 /** Says where a list that came with a block is wrong; a hash says only that it is. */
-function checkAccessList(given: BlockAccessList, built: BlockAccessList | undefined): void {
-  if (built === undefined) {
+function checkAccessList(given: Uint8Array, { accessList, encodedAccessList }: BlockOutcome): void {
+  if (accessList === undefined || encodedAccessList === undefined) {
     throw new InvalidBlockError("BLOCK_INVALID_BLOCK_ACCESS_LIST", "block had access list before Amsterdam");
   }
-  const difference = firstDifference(built, given);
-  if (difference === undefined) return;
+  if (equalBytes(given, encodedAccessList)) return;
+  const difference = firstDifference(accessList, decodeBlockAccessList(given));
   throw new InvalidBlockError(
     "BLOCK_INVALID_BLOCK_ACCESS_LIST",
     `the access list is not that of the block: ${difference}`,

@@ -283,16 +283,13 @@ function executePaying(
   const gas = new TransactionGas(execution, available - execution);
   onAccess?.(from, undefined);
   const snapshot = state.snapshot();
-  const run = (authorities: readonly Address[], delegate: Address | undefined, isUnpaid: boolean): ExecutionResult => {
-    const { warmAddresses, warmSlots } = warmSet(message, authorities, block);
-    if (delegate !== undefined) warmAddresses.push(delegate);
+  const run = (warm: WarmSet, isUnpaid: boolean): ExecutionResult => {
     const { left, reservoir } = gas;
-    const top = topFrame(message, created, { gas: left, reservoir, isUnpaid, warmAddresses, warmSlots });
-    return evm.execute(top, block, state, options);
+    return evm.execute(topFrame(message, created, { gas: left, reservoir, isUnpaid, ...warm }), block, state, options);
   };
   const halt = (): Execution => {
     state.revertTo(snapshot);
-    const result = run([], undefined, true);
+    const result = run(warmSet(message, [], block), true);
     gas.halt();
     return { result, gasLeft: gas.reservoir, refund: 0n, stateUsed: 0n };
   };
@@ -309,13 +306,15 @@ function executePaying(
   onAccess?.(recipient, undefined);
   const paysAccount = (to === null || message.value > 0n) && isEmptyAccount(state.account(recipient) ?? EMPTY_ACCOUNT);
   if (paysAccount && !gas.charge(0n, STATE_GAS.account)) return halt();
+  const warm = warmSet(message, authorities, block);
   const delegate = to === null ? undefined : delegateOf(to, block, state);
   if (delegate !== undefined) {
-    const isWarm = isWarmAtBegin(delegate, message, authorities, block);
+    const isWarm = [from, to, ...warm.warmAddresses].includes(delegate) || precompilesAt(block.hardfork).has(delegate);
     if (!gas.charge(isWarm ? WARM_ACCESS_GAS : COLD_ACCOUNT_ACCESS_AMSTERDAM_GAS, 0n)) return halt();
     onAccess?.(delegate, undefined);
+    warm.warmAddresses.push(delegate);
   }
-  const result = run(authorities, delegate, false);
+  const result = run(warm, false);
   gas.absorb(result);
   if (result.outcome !== "success" && (to === null ? paysAccount : isUnbornRecipient(message, state))) {
     gas.refill(STATE_GAS.account);
@@ -362,12 +361,14 @@ function topFrame(
   return created === null ? call : { ...call, createAddress: created };
 }
 
+type WarmSet = { readonly warmAddresses: Address[]; readonly warmSlots: [Address, Hash][] };
+
 /** What EIP-2930, 3651 and 7702 make warm besides what the EVM warms itself, and the delegate of the recipient. */
 function warmSet(
   { accessList }: TransactionMessage,
   authorities: readonly Address[],
   { hardfork, coinbase }: BlockContext,
-) {
+): WarmSet {
   const warmAddresses: Address[] = [...authorities];
   const warmSlots: [Address, Hash][] = [];
   if (isAtLeast(hardfork, "shanghai")) warmAddresses.push(coinbase);
@@ -382,21 +383,6 @@ function warmSet(
 function delegateOf(address: Address, { hardfork }: BlockContext, state: WorldState): Address | undefined {
   const account = isAtLeast(hardfork, "prague") ? state.account(address) : undefined;
   return account && delegationTarget(state.code(account.codeHash));
-}
-
-/** Whether the EVM would find the account warm at the first opcode. */
-function isWarmAtBegin(
-  address: Address,
-  { from, to, accessList }: TransactionMessage,
-  authorities: readonly Address[],
-  { hardfork, coinbase }: BlockContext,
-): boolean {
-  return (
-    [from, to, coinbase].includes(address) ||
-    authorities.includes(address) ||
-    accessList.some((entry) => entry.address === address) ||
-    precompilesAt(hardfork).has(address)
-  );
 }
 
 /** Refund (EIP-3529) and floor (EIP-7623); from Amsterdam on the block counts execution without either (EIP-7778, EIP-8037). */

@@ -157,7 +157,7 @@ export const GUEST_OBJECTS = `
     for (let i = 0; i < bytes.length; i++) out += HEX[bytes[i]];
     return out;
   }
-  /** A number as Go takes it from JavaScript: towards zero, 0 for what is none. */
+  /** A number as Go takes it from JavaScript: towards zero, 0 for NaN. */
   const whole = (v) => { const n = +v; return n !== n ? 0 : n < 0 ? -floor(-n) : floor(n); };
 
   const log = {

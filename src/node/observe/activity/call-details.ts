@@ -6,7 +6,7 @@ import type { RawParams } from "../../../rpc/transport/dispatch/message.ts";
 import type { ProjectNames } from "../project-names.ts";
 import type { RunTracer, TransactionTracer } from "../transaction-tracer.ts";
 
-/** Bounds of what is executed again for calls that are no transactions. */
+/** Bounds of what is executed again for calls that are not transactions. */
 const CALL_DETAILS_LIMITS = {
   /** Time in one second: the chain's thread has other work. */
   msPerSecond: 100,

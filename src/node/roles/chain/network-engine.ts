@@ -10,7 +10,7 @@ import type { Timers } from "../../../base/telemetry/timers.ts";
 import type { Chain } from "../../../chain/chain.ts";
 import { genesisBlock } from "../../../chain/genesis-block.ts";
 import type { Application } from "../../../consensus/application.ts";
-import { engineChainId, genesisRules } from "../../../consensus/chain-start.ts";
+import { engineChainId, genesisForks } from "../../../consensus/chain-start.ts";
 import { CometBftEngine } from "../../../consensus/cometbft/cometbft-engine.ts";
 import { type EngineAdditions, parseEngineAdditions } from "../../../consensus/cometbft/home/additions.ts";
 import { engineConfigToml, engineGenesisJson } from "../../../consensus/cometbft/home/config.ts";
@@ -21,6 +21,7 @@ import {
   engineRpcSocket,
   hasEngineGenesis,
   isEngineStoreEmpty,
+  namesForks,
   prepareEngineHome,
   readStartingSet,
   readValidatorPower,
@@ -113,6 +114,7 @@ export function createNetworkEngine(config: Config, modules: NetworkEngineModule
       validators: [{ publicKey: ownPublicKey(config), name: cometbft.moniker }],
       genesisHash: chain.genesisHash,
       rules: modules.rules,
+      forks: genesisForks(chain.genesisConfig, header),
     }),
   );
   assertEngineGenesis(directory, { chainId: chain.config.chainId, genesisHash: chain.genesisHash });
@@ -271,10 +273,7 @@ export async function syncFromPeers(
   const synced = await syncState(
     { abciSocket: parts.abciSocket, version: clientVersion(), peers: permissionsWithoutChain(config, modules) },
     {
-      restore: new SnapshotRestore(
-        { directory: data, config: genesis.config, bytesMax: config.snapshot.restoreBytesMax },
-        { source, log },
-      ),
+      restore: new SnapshotRestore({ directory: data, config: genesis.config }, { source, log }),
       start: (onFault) => startEngineProcess({ binary: parts.binary, directory, onFault }, { log, timers }),
       log,
       timers,
@@ -381,7 +380,7 @@ function genesisOfNetwork({ home, dev }: Config): Genesis | undefined {
   const genesis = parseGenesis(text);
   const { block } = genesisBlock(genesis);
   assertEngineGenesis(directory, { chainId: genesis.config.chainId, genesisHash: block.hash });
-  assertEngineRules(directory, genesisRules(genesis.config));
+  assertEngineRules(directory, genesis.config);
   return genesis;
 }
 
@@ -401,6 +400,11 @@ export function defaultFeeRecipient(config: Config): Address {
   if (feeRecipient !== ZERO_ADDRESS) return feeRecipient;
   createKeys(config);
   return addressOfCompressedKey(ownPublicKey(config)) ?? ZERO_ADDRESS;
+}
+
+/** Whether every block of the network names its forks. @throws EngineHomeError */
+export function blocksNameForks({ home }: Config): boolean {
+  return namesForks(cometbftPath(home));
 }
 
 function createKeys(config: Config): void {

@@ -40,7 +40,7 @@ import {
   timestampStepOf,
 } from "../../../consensus/solo/solo-engine.ts";
 import { SnapshotFiles } from "../../../consensus/state-sync/snapshot-files.ts";
-import { createSnapshots, type Snapshots } from "../../../consensus/state-sync/snapshots.ts";
+import { createSnapshots, SNAPSHOT_REST_MS, type Snapshots } from "../../../consensus/state-sync/snapshots.ts";
 import { ParameterProposals } from "../../../consensus/voting/parameter-proposals.ts";
 import { openProposals } from "../../../consensus/voting/proposals.ts";
 import { soloStartingSet } from "../../../consensus/voting/starting-set.ts";
@@ -122,6 +122,7 @@ export class ProductionRole implements ProductionParts {
   readonly #clock: ClockWatch;
   readonly #changes = new ChainChanges();
   readonly #reports: AgreementReports;
+  #namesForks: boolean | undefined;
   readonly #snapshots: Snapshots;
   #stalled: unknown;
   #lastOpened: { readonly attributes: PayloadAttributes; readonly header: OpenHeader } | undefined;
@@ -175,6 +176,8 @@ export class ProductionRole implements ProductionParts {
         feeRecipient: () => this.feeRecipient.value,
         extraData,
         forks,
+        // The first start of a network makes the file, which never changes then.
+        namesForks: () => (this.#namesForks ??= networkEngine?.blocksNameForks(config) ?? false),
         rules: genesisRules(opened.genesis.config),
       },
       {
@@ -198,9 +201,9 @@ export class ProductionRole implements ProductionParts {
       chain,
       failures,
       metrics: modules.metrics,
-      addresses: () => opened.store.addresses(),
-      pinState: (number) => opened.store.pinState(number),
+      store: opened.store,
       files: snapshotFiles,
+      pause: () => modules.machineTimers.sleep(SNAPSHOT_REST_MS, { keepsAlive: false }),
       log: log.child("snapshots"),
     });
   }

@@ -147,6 +147,7 @@ export class ChainRpc implements RpcTarget {
       core: this.#role,
       pool,
       production,
+      genesisTime: opened.genesis.timestamp,
       isControlled: devChain !== undefined,
       timers,
       logTexts: opened.logTexts,

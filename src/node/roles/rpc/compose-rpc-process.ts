@@ -52,7 +52,12 @@ export async function composeRpcProcess(
   const client = new PortClient(
     channel as Channel,
     // A chain that callers control has no RPC processes.
-    { config: chain.reader.config, genesisHash: data.genesisHash, isControlled: false },
+    {
+      config: chain.reader.config,
+      genesisHash: data.genesisHash,
+      genesisTime: data.genesisTime,
+      isControlled: false,
+    },
     reportListenerError,
   );
   const remote = client.ports;

@@ -167,6 +167,7 @@ export class RpcRole {
     const { serving } = this.#services.lightClients;
     this.processes = startRpcProcesses(config, tls, {
       core: role,
+      genesisTime: role.opened.genesis.timestamp,
       registry,
       metrics,
       ports,

@@ -67,6 +67,7 @@ const withoutEngine = without("consensus.engine = cometbft");
 export const syncFromPeers: typeof NetworkEngine.syncFromPeers = async () => withoutEngine();
 export const createNetworkEngine: typeof NetworkEngine.createNetworkEngine = withoutEngine;
 export const startingSet: typeof NetworkEngine.startingSet = withoutEngine;
+export const blocksNameForks: typeof NetworkEngine.blocksNameForks = withoutEngine;
 export const validatorPower: typeof NetworkEngine.validatorPower = withoutEngine;
 export const defaultFeeRecipient: typeof NetworkEngine.defaultFeeRecipient = withoutEngine;
 

@@ -14,7 +14,7 @@ export class FileNameError extends NodeError {
   readonly code = "ADMIN_FILE_NAME";
 }
 
-/** `admin_nodeInfo`: who the node is, where it listens and which chain it has. */
+/** `admin_nodeInfo`: the node's identity, listeners and chain. */
 export const nodeInfo = defineMethod({
   name: "admin_nodeInfo",
   params: {},

@@ -235,7 +235,7 @@ const discardParameter = defineMethod({
 });
 
 /**
- * `clique_status`: who proposed the 64 blocks before the head, and how many percent of them were made by the validator whose turn it was:
+ * `clique_status`: the proposers of the 64 blocks before the head, and what percentage of them were made by the validator whose turn it was:
  * those committed in the first round.
  */
 const status = defineMethod({

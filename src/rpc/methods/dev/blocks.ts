@@ -174,7 +174,7 @@ export const setBlockGasLimit = controlMethods({
   },
 });
 
-/** Sets who receives the tips of the next and all later blocks. */
+/** Sets the address that receives the tips of the next and all later blocks. */
 export const setCoinbase = controlMethods({
   names: bothNames("setCoinbase"),
   params: { coinbase: address },

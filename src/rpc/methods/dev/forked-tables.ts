@@ -59,6 +59,7 @@ export const OF_STATE: Readonly<Record<string, number>> = {
 export const OF_TRANSACTION: ReadonlySet<string> = new Set([
   "eth_getTransactionByHash",
   "eth_getTransactionReceipt",
+  "eth_getTransactionLogs",
   "eth_getRawTransactionByHash",
   "debug_getRawTransaction",
   "debug_traceTransaction",

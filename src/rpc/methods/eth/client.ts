@@ -37,17 +37,27 @@ export const config = defineMethod({
   result: json,
   async handle(
     _params,
-    { chain }: { chain: Pick<ChainView, "config" | "head" | "header" | "isControlled" | "oldest"> },
+    {
+      chain,
+    }: {
+      chain: Pick<ChainView, "config" | "genesisHash" | "genesisTime" | "head" | "header" | "isControlled" | "oldest">;
+    },
   ) {
     const { header } = await chain.head();
-    // A dev chain that continues another one begins with the forked block, and has its rules from there on.
-    const first = chain.isControlled ? (await chain.oldest()).block : 0;
-    const genesis = await chain.header({ at: first });
-    invariant(genesis, "there is a genesis block");
-    const { current, next, last } = forkConfigs(chain.config, genesis, header.timestamp);
+    const { current, next, last } = forkConfigs(chain.config, await firstBlock(chain), header.timestamp);
     return { current: jsonOf(current), next: jsonOf(next), last: jsonOf(last) };
   },
 });
+
+/** Block 0, also where it is pruned. A dev chain that continues another one begins with the forked block, and has its rules from there on. */
+async function firstBlock(
+  chain: Pick<ChainView, "genesisHash" | "genesisTime" | "header" | "isControlled" | "oldest">,
+) {
+  if (!chain.isControlled) return { hash: chain.genesisHash, header: { timestamp: chain.genesisTime } };
+  const first = await chain.header({ at: (await chain.oldest()).block });
+  invariant(first, "a chain has its oldest block");
+  return first;
+}
 
 function jsonOf(fork: ForkConfig | undefined) {
   if (!fork) return null;
@@ -98,7 +108,7 @@ export const syncing = defineMethod({
     andThen(node.info(), ({ syncProgress }) => (syncProgress === undefined ? "false" : syncProgressText(syncProgress))),
 });
 
-/** `eth_coinbase`: who receives the fees of the blocks this node makes. */
+/** `eth_coinbase`: the address that receives the fees of this node's blocks. */
 export const coinbase = defineMethod({
   name: "eth_coinbase",
   params: {},

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { CONTRACT, createTestModules } from "../../../../test/support/rpc/test-chain.ts";
 import { ZERO_HASH } from "../../../base/primitives/hash.ts";
 import { getBlockReceipts } from "./blocks.ts";
-import { getTransactionReceipt } from "./transactions.ts";
+import { getTransactionLogs, getTransactionReceipt } from "./transactions.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came back
 type Json = Record<string, any>;
@@ -81,4 +81,21 @@ test("eth_getBlockReceipts: none for an empty block, null for an unknown one, so
 test("eth_getTransactionReceipt is null for a transaction that is not mined", async () => {
   assert.equal(await getTransactionReceipt.call(modules, [ZERO_HASH]), null);
   assert.equal(await getTransactionReceipt.call(modules, [modules.pooled[0]!.tx.hash]), null);
+});
+
+test("eth_getTransactionLogs has the logs of the receipt, and is null for a transaction that is not mined", async () => {
+  const { transactions } = modules.blocks[1]!.block;
+  const lengths = await Promise.all(
+    transactions.map(async ({ hash }) => {
+      const { logs } = (await getTransactionReceipt.call(modules, [hash])) as { logs: object[] };
+      assert.deepEqual(await getTransactionLogs.call(modules, [hash]), logs);
+      return logs.length;
+    }),
+  );
+  assert.ok(
+    lengths.every((length) => length > 0),
+    String(lengths),
+  );
+  assert.equal(await getTransactionLogs.call(modules, [modules.pooled[0]!.tx.hash]), null);
+  await assert.rejects(getTransactionLogs.call(modules, ["0x1"]), { code: "RPC_INVALID_PARAMS" });
 });

@@ -53,6 +53,7 @@ import {
   getTransactionByHash,
   getTransactionBySenderAndNonce,
   getTransactionbyBlockNumberAndIndex,
+  getTransactionLogs,
   getTransactionReceipt,
   pendingTransactions,
 } from "./transactions.ts";
@@ -90,6 +91,7 @@ export const ETH_METHODS: readonly Method<ServingPorts>[] = [
   getTransactionByBlockNumberAndIndex,
   getTransactionbyBlockNumberAndIndex,
   getTransactionReceipt,
+  getTransactionLogs,
   getRawTransactionByHash,
   getRawTransactionByBlockHashAndIndex,
   getRawTransactionByBlockNumberAndIndex,

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ALICE, BOB, createTestModules } from "../../../../test/support/rpc/test-chain.ts";
+import { BlockPrunedError } from "../../../chain/store-errors.ts";
 import { blockNumber } from "./blocks.ts";
-import { accounts, chainId, coinbase, protocolVersion, syncing } from "./client.ts";
+import { accounts, chainId, coinbase, config, protocolVersion, syncing } from "./client.ts";
 
 const modules = createTestModules();
 
@@ -29,4 +30,14 @@ test("eth_syncing is false, or how far the node has come", async () => {
 
 test("a method without parameters takes none", async () => {
   await assert.rejects(chainId.call(modules, ["latest"]), { code: "RPC_INVALID_PARAMS" });
+});
+
+test("eth_config is the same where block 0 is pruned", async () => {
+  const reader = {
+    header(number: number) {
+      if (number === 0) throw new BlockPrunedError({ number, base: 2 });
+      return modules.chain.header({ at: number });
+    },
+  } as never;
+  assert.deepEqual(await config.call(createTestModules({ reader })), await config.call(modules));
 });

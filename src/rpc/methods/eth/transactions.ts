@@ -9,8 +9,8 @@ import { address, data, hash, quantity64, quantityNumber, rawJsonOf } from "../.
 import { aliasMethod, defineMethod } from "../../transport/dispatch/method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { listInSteps } from "../json/list-in-steps.ts";
-import { receiptText } from "../json/receipt-json.ts";
-import { listOf, orNull, RECEIPT, TRANSACTION } from "../json/schemas.ts";
+import { logsTextOf, receiptText } from "../json/receipt-json.ts";
+import { LOG, listOf, orNull, RECEIPT, TRANSACTION } from "../json/schemas.ts";
 import { minedTransactionText, transactionText } from "../json/transaction-json.ts";
 import type { JsonSessions } from "../sessions.ts";
 
@@ -84,6 +84,16 @@ export const getTransactionReceipt = defineMethod({
   result: rawJsonOf(orNull(RECEIPT)),
   handle: ({ transactionHash }, { chain }: { chain: Pick<ChainView, "receipt"> }) =>
     andThen(chain.receipt({ hash: transactionHash }), (mined) => (mined ? receiptText(mined) : "null")),
+});
+
+/** `eth_getTransactionLogs`: the logs of a mined transaction, as evmd has it; null for any other. */
+export const getTransactionLogs = defineMethod({
+  name: "eth_getTransactionLogs",
+  params: { transactionHash: hash },
+  example: [SAMPLE.hash],
+  result: rawJsonOf(orNull(listOf(LOG))),
+  handle: ({ transactionHash }, { chain }: { chain: Pick<ChainView, "receipt"> }) =>
+    andThen(chain.receipt({ hash: transactionHash }), (mined) => (mined ? logsTextOf(mined) : "null")),
 });
 
 /**

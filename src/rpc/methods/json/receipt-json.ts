@@ -45,7 +45,7 @@ export function* logListsInSteps(executed: ExecutedBlock): Generator<undefined, 
 }
 
 /** JSON text of the logs of a receipt. */
-function logsTextOf({ receipt, transactionHash, position, firstLogIndex }: MinedReceipt): string {
+export function logsTextOf({ receipt, transactionHash, position, firstLogIndex }: MinedReceipt): string {
   const { blockHash, blockNumber, blockTimestamp, index } = position;
   const logs = receipt.logs.map((log, i) =>
     logText(log, {

@@ -14,7 +14,7 @@ class InvalidEtherbaseError extends NodeError {
   }
 }
 
-/** `miner_setEtherbase`: changes who receives the tips of blocks this node proposes, from the next block on and after a restart. */
+/** `miner_setEtherbase`: changes the address that receives the tips of blocks this node proposes, from the next block on and after a restart. */
 const setEtherbase = defineMethod({
   name: "miner_setEtherbase",
   params: { account: address },
@@ -38,7 +38,7 @@ const setGasPrice = defineMethod({
 
 // Methods of proof of work, which callers still know: none of them has an effect.
 
-/** A method that exists in name alone: there is no proof of work. */
+/** A method of proof-of-work mining, which this node does not have. */
 class UnsupportedFunctionError extends NodeError {
   readonly code = "MINER_UNSUPPORTED";
   constructor(name: string) {

@@ -158,8 +158,8 @@ export const getTransactionError = defineMethod({
 });
 
 /**
- * `ots_getContractCreator`: the transaction that created a contract, and the account that did; null for what is no contract now or is
- * part of genesis.
+ * `ots_getContractCreator`: the transaction that created a contract, and its sender; null for an address without code, or with
+ * code from genesis.
  *
  * @throws TracingTimeoutError
  */

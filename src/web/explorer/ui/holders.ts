@@ -1,16 +1,14 @@
+import { SYSTEM_ADDRESS } from "../../../base/params/gas.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
+import { TRANSFER_TOPIC } from "../../../base/types/transfer-log.ts";
 import type { Log } from "./rpc.ts";
 
-export const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef" as Hash;
 export const TRANSFER_SINGLE = "0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62" as Hash;
 export const TRANSFER_BATCH = "0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb" as Hash;
 
-/** Address of the logs with which the protocol reports transfers of ether (EIP-7708): they look like those of a token. */
-const ETHER_LOGS = "0xfffffffffffffffffffffffffffffffffffffffe";
-
-/** Whether a contract has written `log`. */
+/** Whether a contract has written `log`: the logs with which the protocol reports transfers of ether (EIP-7708) look like those of a token. */
 export function isOfContract({ address }: Pick<Log, "address">): boolean {
-  return address.toLowerCase() !== ETHER_LOGS;
+  return address.toLowerCase() !== SYSTEM_ADDRESS;
 }
 
 /** A movement of a token. */
@@ -36,7 +34,7 @@ export function movementsIn(logs: readonly Log[]): readonly Movement[] {
 function movementsOf(log: Log): readonly Movement[] {
   const [event, first, second, third] = log.topics;
   const words = wordsOf(log.data);
-  if (event === TRANSFER && first && second) {
+  if (event === TRANSFER_TOPIC && first && second) {
     const base = { from: addressOf(first), to: addressOf(second), log };
     if (third !== undefined) return [{ ...base, id: BigInt(third), amount: 1n }];
     return words[0] === undefined ? [] : [{ ...base, id: undefined, amount: words[0] }];

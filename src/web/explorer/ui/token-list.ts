@@ -1,5 +1,6 @@
 import type { Address } from "../../../base/primitives/address.ts";
-import { isOfContract, TRANSFER, TRANSFER_BATCH, TRANSFER_SINGLE } from "./holders.ts";
+import { TRANSFER_TOPIC } from "../../../base/types/transfer-log.ts";
+import { isOfContract, TRANSFER_BATCH, TRANSFER_SINGLE } from "./holders.ts";
 import { findLogs } from "./logs.ts";
 import { type TokenFacts, tokenFacts } from "./token-facts.ts";
 
@@ -18,7 +19,7 @@ export async function listTokens(): Promise<{
   readonly from: number;
   readonly isCut: boolean;
 }> {
-  const { logs, from } = await findLogs({ topics: [[TRANSFER, TRANSFER_SINGLE, TRANSFER_BATCH]] });
+  const { logs, from } = await findLogs({ topics: [[TRANSFER_TOPIC, TRANSFER_SINGLE, TRANSFER_BATCH]] });
   const counts = new Map<Address, number>();
   for (const { address } of logs.filter(isOfContract).toReversed()) counts.set(address, (counts.get(address) ?? 0) + 1);
   const tokens = await Promise.all(

@@ -1,9 +1,10 @@
 import type { Address } from "../../../base/primitives/address.ts";
 import { hashFromBigint } from "../../../base/primitives/hash.ts";
 import type { Hex } from "../../../base/primitives/hex.ts";
+import { TRANSFER_TOPIC } from "../../../base/types/transfer-log.ts";
 import { decodeLog, decodeResult, ERC20, encodeCall } from "./contracts.ts";
 import { count, decimal } from "./format.ts";
-import { isOfContract, movementsIn, TRANSFER, TRANSFER_BATCH, TRANSFER_SINGLE } from "./holders.ts";
+import { isOfContract, movementsIn, TRANSFER_BATCH, TRANSFER_SINGLE } from "./holders.ts";
 import { findLogs } from "./logs.ts";
 import { callIfOpen, type Log } from "./rpc.ts";
 
@@ -36,7 +37,7 @@ export function transfersIn(logs: readonly Log[]): readonly TokenTransfer[] {
   });
 }
 
-/** What a token says of itself; undefined members where it does not, or where what it says is none. */
+/** What a token says of itself; undefined where its answer is missing or malformed. */
 export type TokenInfo = {
   readonly symbol: string | undefined;
   readonly decimals: number | undefined;
@@ -129,8 +130,8 @@ export async function holdingsOf(owner: Address): Promise<Holdings> {
   const multi = [TRANSFER_SINGLE, TRANSFER_BATCH];
   const found = await Promise.all(
     [
-      [TRANSFER, topic],
-      [TRANSFER, null, topic],
+      [TRANSFER_TOPIC, topic],
+      [TRANSFER_TOPIC, null, topic],
       [multi, null, topic],
       [multi, null, null, topic],
     ].map((topics) => findLogs({ topics })),

@@ -146,7 +146,7 @@ export function identityOf(chainId: unknown, genesis: Json | null): ChainIdentit
   return { chainId: id, genesis: hashOf(genesis["hash"]) };
 }
 
-/** The node's block 0 is none. */
+/** The node's block 0 contradicts its own hash or number. */
 class UnprovenGenesisError extends NodeError {
   readonly code = "EXPLORER_UNPROVEN_GENESIS";
 }

@@ -1,11 +1,11 @@
 import type { Address } from "../../../../src/base/primitives/address.ts";
 import { hashFromBigint } from "../../../../src/base/primitives/hash.ts";
-import { keccak256 } from "../../../../src/base/primitives/keccak.ts";
 import { decodeBlockRecord, encodeBlockRecord } from "../../../../src/chain/records/block-record.ts";
 import { encodeChanges, readChanges } from "../../../../src/chain/records/changes-record.ts";
-import { describeSnapshot, packChunk, unpackChunk } from "../../../../src/consensus/state-sync/snapshot-format.ts";
+import { describeSnapshot, hashOfChunk } from "../../../../src/consensus/state-sync/snapshot-format.ts";
 import type { StateChanges } from "../../../../src/evm/state/reader.ts";
 import { ByteReader } from "../../../../src/store/storage/byte-io.ts";
+import { packChunks, unpackChunks } from "../../../support/consensus/state-sync/chunks.ts";
 import type { SnapshotOffer } from "../messages.ts";
 
 /** An offer with its chunks, whose hashes are those that the offer says. */
@@ -41,13 +41,10 @@ export const FORGERY_KINDS = Object.keys(FORGERIES) as readonly Forgery[];
  * What a dishonest peer makes of a snapshot of its own application.
  * @param packed its chunks, as the application has them
  */
-export async function forgeSnapshot(
-  kind: Forgery,
-  height: number,
-  packed: readonly Uint8Array[],
-): Promise<ForgedSnapshot> {
-  const chunks = await Promise.all(FORGERIES[kind](packed.map(unpackChunk)).map(packChunk));
-  return { offer: describeSnapshot(height, chunks.map(keccak256)), chunks };
+export function forgeSnapshot(kind: Forgery, height: number, packed: readonly Uint8Array[]): ForgedSnapshot {
+  const { contents, proofs } = unpackChunks(packed);
+  const chunks = packChunks(FORGERIES[kind](contents), proofs);
+  return { offer: describeSnapshot(height, chunks.map(hashOfChunk)), chunks };
 }
 
 /** Changes the first part of the state. */

@@ -1,17 +1,10 @@
 import { useState } from "preact/hooks";
 import type { Address } from "../../../../base/primitives/address.ts";
 import type { Hex } from "../../../../base/primitives/hex.ts";
+import { TRANSFER_TOPIC } from "../../../../base/types/transfer-log.ts";
 import { decodeResult, ERC20, encodeCall } from "../contracts.ts";
 import { count, decimal, percentText } from "../format.ts";
-import {
-  type Holder,
-  holdersOf,
-  type Movement,
-  movementsIn,
-  TRANSFER,
-  TRANSFER_BATCH,
-  TRANSFER_SINGLE,
-} from "../holders.ts";
+import { type Holder, holdersOf, type Movement, movementsIn, TRANSFER_BATCH, TRANSFER_SINGLE } from "../holders.ts";
 import { useLoaded } from "../hooks.ts";
 import { clippedName } from "../known-contracts.ts";
 import { BlockLink } from "../lists.tsx";
@@ -36,7 +29,7 @@ type LoadedToken = {
 async function loadToken(token: Address): Promise<LoadedToken> {
   const [facts, { logs, from, to }] = await Promise.all([
     tokenFacts(token),
-    findLogs({ address: token, topics: [[TRANSFER, TRANSFER_SINGLE, TRANSFER_BATCH]] }),
+    findLogs({ address: token, topics: [[TRANSFER_TOPIC, TRANSFER_SINGLE, TRANSFER_BATCH]] }),
   ]);
   return { facts, movements: movementsIn(logs), from, to };
 }

@@ -6,7 +6,7 @@ import type { Address } from "../../../base/primitives/address.ts";
 import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
 import { type Hash, ZERO_HASH } from "../../../base/primitives/hash.ts";
 import type { ExecutedBlock, Withdrawal } from "../../../base/types/block.ts";
-import { type BlockAccessList, EMPTY_BLOCK_ACCESS_LIST_HASH } from "../../../base/types/block-access-list.ts";
+import { EMPTY_BLOCK_ACCESS_LIST_HASH } from "../../../base/types/block-access-list.ts";
 import { encodeWithdrawal } from "../../../base/types/block-codec.ts";
 import { EMPTY_BLOOM } from "../../../base/types/bloom.ts";
 import {

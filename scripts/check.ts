@@ -14,7 +14,7 @@ let failed = false;
 for (const [name, ...command] of [
   ["types", "node_modules/.bin/tsc", "--noEmit", "-p", "."],
   ["types of pages", "node_modules/.bin/tsc", "--noEmit", "-p", "tsconfig.explorer.json"],
-  ["format and lint", "node_modules/.bin/biome", "check", "."],
+  ["format and lint", "node_modules/.bin/biome", "check", "--error-on-warnings", "."],
   ["exports", "node_modules/.bin/knip", "--include", "files,exports,types", "--no-progress", "--no-config-hints"],
 ] as const) {
   const [program, ...args] = command;

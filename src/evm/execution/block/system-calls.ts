@@ -33,7 +33,10 @@ export type Step = <T>(run: (onAccess: ExecuteOptions["onAccess"]) => T) => T;
 
 /** What precedes the transactions of a block: EIP-4788 from Cancun, EIP-2935 from Prague. A missing or failing contract is ignored. */
 export function storeAncestry(
-  { parentHash, parentBeaconBlockRoot }: Pick<Partial<Header>, "parentHash" | "parentBeaconBlockRoot">,
+  {
+    parentHash,
+    parentBeaconBlockRoot,
+  }: Pick<Header, "parentBeaconBlockRoot"> & { readonly parentHash: Hash | undefined },
   environment: SystemCallEnvironment,
   step: Step = (run) => run(undefined),
 ): void {

@@ -50,6 +50,13 @@ for (const fork of RECORDINGS) {
   });
 }
 
+test("a block stores the hash of its parent where its environment has hashes, and 0 where that of the parent is not among them", () => {
+  const cases = recorded("hashes");
+  for (const t8nCase of cases) assert.equal(t8nDifference(t8nCase, evm), undefined, t8nCase.name);
+  const lists = cases.filter(({ fork }) => fork === "Amsterdam").map(({ result }) => result["blockAccessListHash"]);
+  assert.equal(new Set(lists).size, 3);
+});
+
 test("transactionReaders read JSON and RLP alike", () => {
   const types = new Set<number>();
   for (const t8nCase of recorded("osaka")) {

@@ -186,7 +186,9 @@ export function executeCase({ alloc: json, env, fork = DEFAULT_FORK, txs }: Omit
   };
   // Without the difficulty nobody is rewarded, as `evm t8n` does by default; the opcode has it from the context.
   const unrewarded = { ...header, difficulty: 0n };
-  const execution = new BlockExecution(blockEnvOf(header, parent, config), unrewarded, { config, evm, stateTrie });
+  // Without any hashes `evm t8n` stores none; where that of the parent is not among them, it stores 0.
+  const blockEnv = { ...blockEnvOf(header, parent, config), hasParentHash: env.blockHashes !== undefined };
+  const execution = new BlockExecution(blockEnv, unrewarded, { config, evm, stateTrie });
 
   const transactions: Transaction[] = [];
   const rejected: { index: number; error: string }[] = [];

@@ -26,6 +26,7 @@ export class ExternalSort {
   readonly #keys: Uint8Array;
   readonly #ends: Uint32Array;
   #values: Uint8Array;
+  #run = Buffer.alloc(0);
   #count = 0;
   #file: LogFile | undefined;
   /** Where each run ends in the file. */
@@ -100,7 +101,10 @@ export class ExternalSort {
       this.#file = this.#directory.open(this.#name);
       this.#file.truncate(0);
     }
-    const run = Buffer.allocUnsafe(this.#count * (this.#keyLength + LENGTH_BYTES) + this.#ends[this.#count]!);
+    const length = this.#count * (this.#keyLength + LENGTH_BYTES) + this.#ends[this.#count]!;
+    // One for all runs: the garbage collector is in no hurry with megabytes.
+    if (this.#run.length < length) this.#run = Buffer.allocUnsafe(length);
+    const run = this.#run.subarray(0, length);
     let at = 0;
     for (const row of this.#order()) {
       run.set(this.#key(row), at);

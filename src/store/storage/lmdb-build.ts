@@ -1,7 +1,5 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { invariant } from "../../base/errors.ts";
-import { EMPTY_BYTES } from "../../base/primitives/bytes.ts";
-import { copyShared } from "../../base/primitives/slab.ts";
 import type { KvLoad, SortedRows } from "./kv.ts";
 import {
   BIG_DATA,
@@ -13,6 +11,7 @@ import {
   PAGE_HEADER,
   PAGE_SIZE,
   type PageRef,
+  type PageRefs,
   putPageHeader,
   TRANSACTION,
 } from "./lmdb-pages.ts";
@@ -39,7 +38,7 @@ export class LmdbBuild implements KvLoad {
   #pages = FIRST_PAGE;
   readonly #buffer = Buffer.alloc(BUFFER_PAGES * PAGE_SIZE);
   /** Of the pages in the buffer. */
-  readonly #refs: (LeafRef | undefined)[] = [];
+  readonly #refs: (LeafPlace | undefined)[] = [];
   readonly #runs: Run[] = [];
 
   /** @param path of the file, made or emptied */
@@ -58,12 +57,12 @@ export class LmdbBuild implements KvLoad {
     const runs = this.#runs.filter((run) => run.entries > 0);
     for (const run of runs) run.finish();
     this.#flush();
-    runs.sort((a, b) => Buffer.compare(a.leaves[0]!.key, b.leaves[0]!.key));
+    runs.sort((a, b) => Buffer.compare(a.leaves.at(0).key, b.leaves.at(0).key));
     for (const [i, run] of runs.entries()) {
-      const isAfter = i === 0 || Buffer.compare(runs[i - 1]!.lastKey, run.leaves[0]!.key) < 0;
+      const isAfter = i === 0 || Buffer.compare(runs[i - 1]!.lastKey, run.leaves.at(0).key) < 0;
       invariant(isAfter, "runs of sorted rows must not overlap");
     }
-    let level: PageRef[] = runs.flatMap((run) => run.leaves);
+    let level: PageRefs = new JoinedLeaves(runs.map((run) => run.leaves));
     const leaves = level.length;
     let depth = leaves === 0 ? 0 : 1;
     let branches = 0;
@@ -78,7 +77,7 @@ export class LmdbBuild implements KvLoad {
     const filled = metaPage({
       number: 1,
       pages: this.#pages,
-      tree: leaves === 0 ? undefined : { ...tree, root: level[0]!.page },
+      tree: leaves === 0 ? undefined : { ...tree, root: level.at(0)!.page },
     });
     writeFully(this.#fd, Buffer.concat([empty, filled]), 0);
     closeSync(this.#fd);
@@ -88,8 +87,8 @@ export class LmdbBuild implements KvLoad {
     closeSync(this.#fd);
   }
 
-  /** Adds a page but for its number, which `ref` gets. */
-  addPage(page: Uint8Array, ref?: LeafRef): void {
+  /** Adds a page but for its number, which its place in `ref` gets. */
+  addPage(page: Uint8Array, ref?: LeafPlace): void {
     if (this.#refs.length === BUFFER_PAGES) this.#flush();
     this.#buffer.set(page, this.#refs.length * PAGE_SIZE);
     this.#refs.push(ref);
@@ -115,7 +114,7 @@ export class LmdbBuild implements KvLoad {
     const first = this.#take(refs.length);
     for (const [i, ref] of refs.entries()) {
       this.#buffer.writeUInt32LE(first + i, i * PAGE_SIZE);
-      if (ref !== undefined) ref.page = first + i;
+      if (ref !== undefined) ref.leaves.setPage(ref.index, first + i);
     }
     writeFully(this.#fd, this.#buffer.subarray(0, refs.length * PAGE_SIZE), first * PAGE_SIZE);
     refs.length = 0;
@@ -129,13 +128,66 @@ export class LmdbBuild implements KvLoad {
   }
 }
 
-/** A leaf by its first key; its number is known once it is in the file. */
-type LeafRef = { readonly key: Uint8Array; page: number };
+/** A leaf whose page has no number yet. */
+type LeafPlace = { readonly leaves: Leaves; readonly index: number };
+
+/** Leaves by their first keys, in bytes of their own: there are millions, and views of shared bytes would hold those of others that are long gone. */
+class Leaves {
+  #keys = new Uint8Array(1 << 12);
+  readonly #ends: number[] = [];
+  readonly #pages: number[] = [];
+
+  get length(): number {
+    return this.#ends.length;
+  }
+
+  /** Adds the next leaf: its index. */
+  add(key: Uint8Array): number {
+    const start = this.#ends.at(-1) ?? 0;
+    if (start + key.length > this.#keys.length) {
+      const grown = new Uint8Array(this.#keys.length * 2);
+      grown.set(this.#keys);
+      this.#keys = grown;
+    }
+    this.#keys.set(key, start);
+    this.#pages.push(0);
+    return this.#ends.push(start + key.length) - 1;
+  }
+
+  setPage(index: number, page: number): void {
+    this.#pages[index] = page;
+  }
+
+  at(index: number): PageRef {
+    const start = index === 0 ? 0 : this.#ends[index - 1]!;
+    return { key: this.#keys.subarray(start, this.#ends[index]), page: this.#pages[index]! };
+  }
+}
+
+/** The leaves of all runs. */
+class JoinedLeaves implements PageRefs {
+  readonly #runs: readonly Leaves[];
+  readonly length: number;
+
+  constructor(runs: readonly Leaves[]) {
+    this.#runs = runs;
+    this.length = runs.reduce((sum, { length }) => sum + length, 0);
+  }
+
+  at(index: number): PageRef | undefined {
+    let rest = index;
+    for (const run of this.#runs) {
+      if (rest < run.length) return run.at(rest);
+      rest -= run.length;
+    }
+    return undefined;
+  }
+}
 
 /** The leaves of rows that come in ascending order. */
 class Run implements SortedRows {
   readonly #build: LmdbBuild;
-  readonly leaves: LeafRef[] = [];
+  readonly leaves = new Leaves();
   entries = 0;
   overflows = 0;
   readonly #page = Buffer.alloc(PAGE_SIZE);
@@ -144,7 +196,8 @@ class Run implements SortedRows {
   #upper = PAGE_SPACE;
   readonly #last = new Uint8Array(KEY_MAX);
   #lastLength = 0;
-  #firstKey: Uint8Array = EMPTY_BYTES;
+  /** Index of the leaf that the page is to be. */
+  #leaf = 0;
 
   constructor(build: LmdbBuild) {
     this.#build = build;
@@ -162,7 +215,7 @@ class Run implements SortedRows {
     const evenSize = size + (size & 1);
     const isFull = PAGE_SPACE - this.#upper + this.#lower + 2 + evenSize > FILL_BYTES;
     if (isFull && this.#lower > 0) this.finish();
-    if (this.#lower === 0) this.#firstKey = copyShared(key, 0, key.length);
+    if (this.#lower === 0) this.#leaf = this.leaves.add(key);
     this.#upper -= evenSize;
     const page = this.#page;
     const offset = PAGE_HEADER + this.#lower;
@@ -195,9 +248,7 @@ class Run implements SortedRows {
     const page = this.#page;
     putPageHeader(page, "leaf", this.#lower, this.#upper);
     page.fill(0, PAGE_HEADER + this.#lower, PAGE_HEADER + this.#upper);
-    const ref = { key: this.#firstKey, page: 0 };
-    this.leaves.push(ref);
-    this.#build.addPage(page, ref);
+    this.#build.addPage(page, { leaves: this.leaves, index: this.#leaf });
     this.#lower = 0;
     this.#upper = PAGE_SPACE;
   }

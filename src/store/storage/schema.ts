@@ -41,7 +41,7 @@ export const TABLE = {
   blockLogs: 0x0f,
   /** address ‖ block number ‖ index u32 big-endian → roles (block-addresses.ts); in the background, where `index.addresses` is on */
   addressTransaction: 0x10,
-  /** owner ‖ path of 0 to 2 nibbles ‖ 0x10 ‖ block number → version of that trie node (node-history.ts); merge */
+  /** owner ‖ path of 0 to 2 nibbles ‖ 0x10 ‖ block number → oldest version of that trie node (node-history.ts); first merge, pruning; all versions before format 5 */
   trieNodeVersion: 0x11,
   /** first 8 bytes of keccak256(address) ‖ address → nothing; first merge of the address */
   hashedAddress: 0x12,
@@ -51,6 +51,8 @@ export const TABLE = {
   accountBase: 0x14,
   /** address ‖ slot → as account base */
   slotBase: 0x15,
+  /** owner ‖ path of 0 to 2 nibbles ‖ 0x10 ‖ number of the first → later versions of that trie node (node-history.ts); merge */
+  trieNodeVersions: 0x16,
 } as const;
 
 /** Rows of the `meta` table. */
@@ -81,8 +83,11 @@ export const META = {
  */
 export const LOG_FORMAT = 2;
 
-/** Raised when a table changes. In format 3 each block wrote the latest values; the next block makes it a 4. */
-export const INDEX_FORMAT = 4;
+/**
+ * Raised when a table changes. In format 3 each block wrote the latest values, in format 4 each version of a trie node had a row of its own. Both are read as
+ * they are; the next block makes the index a 5.
+ */
+export const INDEX_FORMAT = 5;
 /** An older index is made anew from the log. */
 export const INDEX_FORMAT_MIN = 3;
 

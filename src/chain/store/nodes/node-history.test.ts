@@ -3,6 +3,8 @@ import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { RandomChain } from "../../../../test/support/chain/random-chain.ts";
 import { bytesToHex } from "../../../base/primitives/hex.ts";
+import { keccak256 } from "../../../base/primitives/keccak.ts";
+import { encodeRlp } from "../../../base/primitives/rlp.ts";
 import { garbageCollector } from "../../../node/profiling/garbage-collection.ts";
 import type { Kv } from "../../../store/storage/kv.ts";
 import { createMemoryKv } from "../../../store/storage/memory-kv.ts";
@@ -35,8 +37,50 @@ function rowsOf(encodesAtOnce: boolean): readonly string[] {
 
 test("NodeHistory writes the same rows whether they are encoded at once or by the merge", () => {
   const rows = rowsOf(false);
-  assert.ok(rows.length > 300, `${rows.length} rows`);
+  assert.ok(rows.length > 200, `${rows.length} rows`);
   assert.deepEqual(rowsOf(true), rows);
+});
+
+test("NodeHistory finds every version of a place in rows that have many of them, and forgets those of a block", () => {
+  const kv = createMemoryKv();
+  const history = new NodeHistory(kv);
+  const table = new TrieNodeTable(createMemoryKv());
+  const [owner, path] = [new Uint8Array(0), new Uint8Array(0)];
+  const hashes: Uint8Array[] = [];
+  let before: { rlp: Uint8Array; hash: Uint8Array } | undefined;
+  for (let number = 0; number <= 1_000; number++) {
+    const children = Array.from({ length: 16 }, (_, n) => new Uint8Array(32).fill(1 + ((number + n) >> 4)));
+    const rlp = encodeRlp([...children, new Uint8Array(0)]);
+    const hash = keccak256(rlp);
+    const batch = new NodeBatch();
+    if (before !== undefined) batch.replace(owner, path, 0, before.hash);
+    batch.add(owner, path, 0, rlp, rlp.length);
+    history.remember(number, batch, table);
+    table.remember(number, batch);
+    hashes.push(hash);
+    before = { rlp, hash };
+    if (number % 400 === 399) mergeAll(history);
+  }
+  mergeAll(history);
+  const rows = Array.from(kv.range({}));
+  // A version has a child of 33 bytes, or is whole.
+  assert.ok(rows.length > 8 && rows.length < 30, `${rows.length} rows`);
+  assert.ok(rows.every(([, row]) => row.length <= 4_072));
+  for (const [number, hash] of hashes.entries())
+    assert.deepEqual(keccak256(history.find(owner, path, hash, number)!), hash);
+  assert.equal(history.find(owner, path, hashes[500]!, 499), undefined);
+  kv.transaction((writer) => {
+    for (let number = 1_000; number > 600; number--) history.removeVersions(writer, owner, new Uint8Array(32), number);
+  });
+  assert.deepEqual(keccak256(history.find(owner, path, hashes[600]!, 900)!), hashes[600]);
+  kv.transaction((writer) => history.prune(writer, owner, path, 450));
+  assert.equal(history.find(owner, path, hashes[449]!, 449), undefined);
+  for (const number of [450, 451, 520, 600]) {
+    assert.deepEqual(keccak256(history.find(owner, path, hashes[number]!, number)!), hashes[number]);
+  }
+  const pruned = Array.from(kv.range({}));
+  kv.transaction((writer) => history.prune(writer, owner, path, 450));
+  assert.deepEqual(Array.from(kv.range({})), pruned);
 });
 
 /** Passes a block of one node to `history`; the reference is to its batch. */

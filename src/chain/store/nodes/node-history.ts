@@ -2,8 +2,9 @@ import { concatBytes, EMPTY_BYTES, equalBytes, latin1FromBytes } from "../../../
 import { keccak256 } from "../../../base/primitives/keccak.ts";
 import { copyShared } from "../../../base/primitives/slab.ts";
 import { Views } from "../../../base/primitives/views.ts";
+import { ByteReader, ByteWriter } from "../../../store/storage/byte-io.ts";
 import type { Kv, KvWriter } from "../../../store/storage/kv.ts";
-import { numberKey, TABLE, tableKey } from "../../../store/storage/schema.ts";
+import { numberFromKey, numberKey, TABLE, tableKey } from "../../../store/storage/schema.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../../store/trie/empty-root.ts";
 import { childReference, decodeNode, HASH_LENGTH } from "../../../store/trie/node.ts";
 import type { NodeBatch } from "../../../store/trie/node-batch.ts";
@@ -24,6 +25,10 @@ const KEY_LENGTH_MAX = 2 + 32 + HISTORY_DEPTH + NUMBER_LENGTH;
 /** Of a version that has the whole node; a branch of hashes has 532 bytes. */
 const WHOLE_HEADER_LENGTH = 2;
 const VERSION_LENGTH_MAX = WHOLE_HEADER_LENGTH + 532;
+/** With its checksum and the header of the page, such a row fills one. */
+const ROW_BYTES_MAX = 4_072;
+/** Of a version in a row: its distance and its length. */
+const VERSION_HEADER_MAX = 8;
 /** Memory of a waiting version: its object, its part of a list and, of the first at a place, a copy of the node before; about. */
 const VERSION_BYTES = 300;
 
@@ -49,9 +54,11 @@ type Version = {
 /**
  * Every version of the nodes near the roots of all tries, as what it changes in the version before: with the history of accounts and slots
  * that gives the nodes of any old state (historic-nodes.ts). 33 bytes for each changed child, where the path to an account takes
- * three kilobytes.
+ * three kilobytes. The versions that a merge has of one place share rows that fill a page: a B-tree leaves half of each page empty between rows that are
+ * inserted in order, and each row costs 24 bytes.
  *
- *     row      owner ‖ path ‖ 0x10 ‖ block number → version
+ *     oldest   owner ‖ path ‖ 0x10 ‖ block number → version
+ *     row      owner ‖ path ‖ 0x10 ‖ number of the first → (block number minus that ‖ length ‖ version)*
  *     version  bits of changed children u16 little-endian ‖ (length ‖ reference)*
  *              or 0 u16 ‖ RLP of the node, empty where the trie became empty
  */
@@ -147,7 +154,7 @@ export class NodeHistory {
     this.#recentBytes = 0;
   }
 
-  /** Writes up to `keysMax` rows, or until `isLate` says so of those written; how many. 0: none is left. */
+  /** Writes up to `keysMax` versions, or until `isLate` says so of those written; how many. 0: none is left. */
   mergeSome(keysMax: number, isLate: (rows: number) => boolean): number {
     const first = this.#written;
     const end = Math.min(first + keysMax, this.#merging.length);
@@ -155,16 +162,39 @@ export class NodeHistory {
     let at = first;
     this.#kv.transaction((writer) => {
       at = first;
-      do {
-        const version = this.#merging[at++]!;
-        const { key, row } = "row" in version ? version : this.#encoded(version);
-        writer.put(key, row);
-      } while (at < end && !isLate(at - first));
+      do at = this.#writeRow(writer, at);
+      while (at < end && !isLate(at - first));
     });
     this.#written = at;
     // They would hold all nodes of their blocks until the next merge.
     if (at === this.#merging.length) this.#forgetMerged();
     return at - first;
+  }
+
+  /** Writes the versions from `first` on that are of the same place and fill a row, the same ones each time: the one after them. */
+  #writeRow(writer: KvWriter, first: number): number {
+    const { key, row } = this.#encodedAt(first);
+    const start = numberFromKey(key, key.length - NUMBER_LENGTH);
+    if (start === 0) {
+      // As the rows of a genesis state are written.
+      writer.put(key, row);
+      return first + 1;
+    }
+    const versions = new ByteWriter(ROW_BYTES_MAX);
+    writeVersion(versions, 0, row);
+    let at = first + 1;
+    for (; at < this.#merging.length; at++) {
+      const next = this.#encodedAt(at);
+      if (!isSamePlace(next.key, key) || versions.length + next.row.length + VERSION_HEADER_MAX > ROW_BYTES_MAX) break;
+      writeVersion(versions, numberFromKey(next.key, key.length - NUMBER_LENGTH) - start, next.row);
+    }
+    writer.put(inTable(TABLE.trieNodeVersions, key), versions.finish());
+    return at;
+  }
+
+  #encodedAt(index: number): { readonly key: Uint8Array; readonly row: Uint8Array } {
+    const version = this.#merging[index]!;
+    return "row" in version ? version : this.#encoded(version);
   }
 
   #forgetMerged(): void {
@@ -174,7 +204,16 @@ export class NodeHistory {
 
   /** Removes the versions of block `number` at all places on the way to `key` in the trie of `owner`. */
   removeVersions(writer: KvWriter, owner: Uint8Array, key: Uint8Array, number: number): void {
-    for (const path of historyPaths(key)) writer.remove(versionKey(owner, path, number));
+    for (const path of historyPaths(key)) {
+      const oldest = versionKey(owner, path, number);
+      writer.remove(oldest);
+      const last = { ...upTo(TABLE.trieNodeVersions, owner, path, number), reverse: true, limit: 1 };
+      for (const [rowKey, row] of Array.from(writer.range(last))) {
+        const versions = versionsIn(rowKey, row);
+        const kept = versions.filter((version) => version.number !== number);
+        if (kept.length < versions.length) putVersions(writer, rowKey, kept);
+      }
+    }
   }
 
   /**
@@ -182,18 +221,23 @@ export class NodeHistory {
    * Nothing happens where that was done before.
    */
   prune(writer: KvWriter, owner: Uint8Array, path: Uint8Array, last: number): void {
-    const range = { from: versionKey(owner, path, 0), to: versionKey(owner, path, last + 1) };
-    const old = Array.from(writer.range(range));
-    const newest = old.pop();
+    const oldest = Array.from(writer.range(upTo(TABLE.trieNodeVersion, owner, path, last)));
+    const rows = Array.from(writer.range(upTo(TABLE.trieNodeVersions, owner, path, last)));
+    const later = rows.flatMap(([key, row]) => versionsIn(key, row)).filter(({ number }) => number <= last);
+    const newest = later.at(-1) ?? oldest.map(([key, version]) => ({ number: numberOf(key), version })).at(-1);
     if (newest === undefined) return;
-    const [key, version] = newest;
+    const { number, version } = newest;
     const isWhole = version[0] === 0 && version[1] === 0;
-    if (isWhole && old.length === 0) return;
+    if (isWhole && later.length === 0 && oldest.length === 1) return;
     const rlp = isWhole ? version.subarray(2) : this.#nodeAt(owner, path, last);
+    for (const [key] of oldest) if (numberOf(key) !== number) writer.remove(key);
+    for (const [key, row] of rows) {
+      const kept = versionsIn(key, row).filter((each) => each.number > last);
+      putVersions(writer, key, kept);
+    }
     // Rows that do not lead to a node are of no use, and neither is an empty node.
-    if (rlp === undefined || rlp.length === 0) writer.remove(key);
-    else if (!isWhole) writer.put(key, wholeVersion(rlp));
-    for (const [key] of old) writer.remove(key);
+    if (rlp === undefined || rlp.length === 0) writer.remove(versionKey(owner, path, number));
+    else writer.put(versionKey(owner, path, number), wholeVersion(rlp));
   }
 
   /** The node with `hash` at `path` if its version is the newest after block `number`; undefined where rows do not say. */
@@ -237,12 +281,21 @@ export class NodeHistory {
     return { key: versionKey(owner, path, number), row: this.#versions.encode(rlp, hash, rlpOf(before)) };
   }
 
+  /** The versions of a place up to block `number`, the newest first. */
+  *#versionsBack(owner: Uint8Array, path: Uint8Array, number: number): Generator<Uint8Array> {
+    const later = { ...upTo(TABLE.trieNodeVersions, owner, path, number), reverse: true };
+    for (const [key, row] of this.#kv.range(later)) {
+      for (const version of versionsIn(key, row).toReversed()) if (version.number <= number) yield version.version;
+    }
+    const oldest = { ...upTo(TABLE.trieNodeVersion, owner, path, number), reverse: true };
+    for (const [, version] of this.#kv.range(oldest)) yield version;
+  }
+
   /** RLP of the newest version, empty where the trie was empty; undefined where there is none. */
   #nodeAt(owner: Uint8Array, path: Uint8Array, number: number): Uint8Array | undefined {
     const references: (Uint8Array | undefined)[] = new Array(CHILDREN);
     let known = 0;
-    const range = { from: versionKey(owner, path, 0), to: versionKey(owner, path, number + 1) };
-    for (const [, row] of this.#kv.range({ ...range, reverse: true })) {
+    for (const row of this.#versionsBack(owner, path, number)) {
       const changed = row[0]! | (row[1]! << 8);
       if (changed === 0) {
         const whole = row.subarray(2);
@@ -260,6 +313,60 @@ export class NodeHistory {
     }
     return undefined;
   }
+}
+
+/** Entries of a row with versions. */
+type StoredVersion = { readonly number: number; readonly version: Uint8Array };
+
+function writeVersion(writer: ByteWriter, distance: number, version: Uint8Array): void {
+  writer.varint(distance);
+  writer.block(version);
+}
+
+/** The versions in a row, in order. */
+function versionsIn(key: Uint8Array, row: Uint8Array): readonly StoredVersion[] {
+  const first = numberOf(key);
+  const reader = new ByteReader(row);
+  const versions: StoredVersion[] = [];
+  while (!reader.atEnd) versions.push({ number: first + reader.varint(), version: reader.block() });
+  return versions;
+}
+
+/** Leaves these versions in the row of `key`. */
+function putVersions(writer: KvWriter, key: Uint8Array, versions: readonly StoredVersion[]): void {
+  if (versions.length === 0) {
+    writer.remove(key);
+    return;
+  }
+  const row = new ByteWriter(ROW_BYTES_MAX);
+  for (const { number, version } of versions) writeVersion(row, number - numberOf(key), version);
+  writer.put(key, row.finish());
+}
+
+/** The number of a block that a key ends with. */
+function numberOf(key: Uint8Array): number {
+  return numberFromKey(key, key.length - NUMBER_LENGTH);
+}
+
+function isSamePlace(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length - NUMBER_LENGTH; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+/** `key` in another table. */
+function inTable(table: number, key: Uint8Array): Uint8Array {
+  const moved = key.slice();
+  moved[0] = table;
+  return moved;
+}
+
+/** Rows of a place that begin at block `last` or before. */
+function upTo(table: number, owner: Uint8Array, path: Uint8Array, last: number) {
+  return {
+    from: inTable(table, versionKey(owner, path, 0)),
+    to: inTable(table, versionKey(owner, path, last + 1)),
+  };
 }
 
 /** Memory of a waiting version. */

@@ -20,7 +20,7 @@ test("a version has the children that differ, or the whole node where they are m
     fc.property(
       branch,
       branch,
-      fc.array(fc.nat(15), { maxLength: 12 }),
+      fc.array(fc.nat(15), { maxLength: 24 }),
       fc.nat(255),
       (before, others, changes, first) => {
         const after = before.map((old, n) => (changes.includes(n) ? others[n]! : old));
@@ -33,7 +33,7 @@ test("a version has the children that differ, or the whole node where they are m
         });
         const parts = changed.map((n) => Buffer.from([references[n]!.length, ...references[n]!]));
         const bits = changed.reduce((sum, n) => sum | (1 << n), 0);
-        const isWhole = first % 16 === 0 || changed.length === 0 || changed.length > 8;
+        const isWhole = first % 64 === 0 || changed.length === 0 || changed.length > 14;
         const expected = isWhole ? wholeVersion(rlp) : Buffer.concat([Buffer.from([bits & 255, bits >> 8]), ...parts]);
         assert.deepEqual(Array.from(versions.encode(rlp, hash, rlpOf(before))), Array.from(expected));
       },

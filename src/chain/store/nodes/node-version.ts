@@ -3,9 +3,12 @@ import { BRANCH_ITEMS, readItems, referenceStart } from "../../../store/trie/nod
 /** Of a branch. */
 export const CHILDREN = BRANCH_ITEMS - 1;
 /** A version with more new children is written whole. */
-const CHANGED_MAX = 8;
-/** One version in so many is written whole, chosen by its hash, so that no reader has to go further back than some of these. */
-const WHOLE_EVERY = 16;
+const CHANGED_MAX = 14;
+/**
+ * One version in so many is written whole, chosen by its hash, so that no reader has to go further back than some of these: one or two rows of versions. A
+ * sixteenth made a third of their bytes.
+ */
+const WHOLE_EVERY = 64;
 /** Bytes before the children that changed, or before the node. */
 const HEADER_LENGTH = 2;
 

@@ -6,6 +6,7 @@ import { spawnSync } from "node:child_process";
 import { installNode } from "./node-release.ts";
 
 const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string[]): Promise<void> }>>> = {
+  "access-lists": () => import("../bench/throughput/access-lists.ts"),
   append: () => import("../bench/store/append.ts"),
   "address-index": () => import("../bench/store/address-index.ts"),
   "block-parts": () => import("../bench/throughput/block-parts.ts"),

@@ -8,7 +8,8 @@ import { hashFromBigint } from "../../src/base/primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../../src/base/primitives/hex.ts";
 import { keccak256, keccak256Hash } from "../../src/base/primitives/keccak.ts";
 import { signTransaction } from "../../src/base/types/transaction/sign.ts";
-import { SYSTEM_CONTRACTS } from "../../src/node/config/predeploys.ts";
+import type { DevHardfork } from "../../src/node/config/dev-rules.ts";
+import { systemContractsOf } from "../../src/node/config/predeploys.ts";
 import { deployExchange, swapCall } from "../evm/exchange.ts";
 
 export const CHAIN_ID = 31_337n;
@@ -42,14 +43,17 @@ const exchange = deployExchange();
  * A geth genesis file in which every sender has ether and tokens, all forks active.
  * @param others accounts with a balance besides
  */
-export function genesisText(keys: readonly Uint8Array[], others = 0): string {
+export function genesisText(keys: readonly Uint8Array[], others = 0, newest: DevHardfork = "osaka"): string {
   const senders = keys.map(addressFromPrivateKey);
-  const contracts = SYSTEM_CONTRACTS.map(({ address, code }) => [address, { balance: "0x0", nonce: "0x1", code }]);
+  const contracts = systemContractsOf(newest).map(({ address, code }) => [
+    address,
+    { balance: "0x0", nonce: "0x1", code },
+  ]);
   const storage = Object.fromEntries(
     senders.map((sender) => [balanceSlot(sender), bytesToHex(bigintToFixedBytes(ETHER, 32))]),
   );
   const genesis = {
-    config: allForksAtGenesis(CHAIN_ID),
+    config: { ...allForksAtGenesis(CHAIN_ID), ...(newest === "amsterdam" && { amsterdamTime: 0 }) },
     nonce: "0x0",
     timestamp: `0x${(Math.floor(Date.now() / 1000) - 60).toString(16)}`,
     extraData: "0x",

@@ -27,6 +27,8 @@ import { PoolHistory } from "./pool-history.ts";
 
 /** Blocks are made for so long before other calls have their turn. */
 const SLICE_MS = 8;
+/** The same for empty blocks of one call, which are synced together: a sync takes some milliseconds, whatever it writes. */
+const GROUP_MS = 32;
 
 type DevChainModules = {
   readonly chain: Chain;
@@ -437,15 +439,15 @@ export class DevChain {
         this.#timestamp = undefined;
       }
     };
-    let sliceEnd = performance.now() + SLICE_MS;
-    const pauseWhenOver = async () => {
-      if (performance.now() <= sliceEnd) return;
+    let start = performance.now();
+    const pauseAfter = async (milliseconds: number) => {
+      if (performance.now() <= start + milliseconds) return;
       await setImmediate();
-      sliceEnd = performance.now() + SLICE_MS;
+      start = performance.now();
     };
     while (hashes.length < blocks && (blocks === 1 || this.#hasPending)) {
       makeBlock();
-      await pauseWhenOver();
+      await pauseAfter(SLICE_MS);
     }
     if (hashes.length < blocks) {
       await this.#inRange(async () => {
@@ -456,10 +458,10 @@ export class DevChain {
               // The first one uses up what is set for the next block, which its listeners learn.
               const isFirst = hashes.length === 0;
               do makeBlock();
-              while (!isFirst && hashes.length < blocks && performance.now() <= sliceEnd);
+              while (!isFirst && hashes.length < blocks && performance.now() <= start + GROUP_MS);
             });
           }
-          await pauseWhenOver();
+          await pauseAfter(SLICE_MS);
         }
       });
     }

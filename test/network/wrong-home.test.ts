@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import {
   closeSync,
+  existsSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -82,6 +83,22 @@ test("a damaged log and a wrong block 0 end the start with the remedy, which hel
       await isBack();
     });
   }
+
+  await t.test("the genesis file begins with other forks: no block is executed, and the fork is named", async () => {
+    const file = genesisPath(follower.home);
+    const right = readFileSync(file, "utf8");
+    const wrong = right.replace(/("osakaTime": *)0\b/, "$11990000000");
+    assert.notEqual(wrong, right);
+    writeFileSync(file, wrong);
+    rmSync(dataPath(follower.home), { recursive: true });
+    setAsideStore(cometbftPath(follower.home), join(network.folder, "other-forks"));
+    const error = await errorOfStart(follower);
+    t.diagnostic(error);
+    assert.match(error, /osakaTime/);
+    assert.ok(!existsSync(dataPath(follower.home)));
+    writeFileSync(file, right);
+    await isBack();
+  });
 
   await t.test("the blocks before the network's first one are missing: it stays down with the reason", async () => {
     const right = readFileSync(engineGenesis, "utf8");

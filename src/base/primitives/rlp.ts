@@ -49,7 +49,14 @@ function encodeList(items: readonly RlpItem[], offset: number): Uint8Array {
   const payload = payloadLength(items);
   const bytes = new Uint8Array(offset + rlpListLength(payload));
   let at = writePrefix(0xc0, payload, bytes, offset);
-  for (const item of items) at = writeRlp(item, bytes, at);
+  for (const item of items) {
+    if (item instanceof Uint8Array && item.length < 56 && item.length !== 1) {
+      // Most items of all structures.
+      bytes[at] = 0x80 + item.length;
+      bytes.set(item, at + 1);
+      at += 1 + item.length;
+    } else at = writeRlp(item, bytes, at);
+  }
   return bytes;
 }
 
@@ -147,7 +154,10 @@ export function splitRlp(bytes: Uint8Array): { isList: boolean; start: number; e
 
 function payloadLength(items: readonly RlpItem[]): number {
   let total = 0;
-  for (const item of items) total += encodedLength(item);
+  for (const item of items) {
+    total +=
+      item instanceof Uint8Array && item.length < 56 && item.length !== 1 ? 1 + item.length : encodedLength(item);
+  }
   return total;
 }
 

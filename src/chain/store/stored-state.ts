@@ -79,7 +79,7 @@ export class StoredState implements StateReader {
   }
 
   #values(): DecodedState {
-    if (this.#isNewest()) return this.#source.head;
+    if (this.#number === this.#source.headNumber()) return this.#source.head;
     this.#older ??= this.#source.historic.at(this.#number);
     return this.#older;
   }

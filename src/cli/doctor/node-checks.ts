@@ -61,7 +61,7 @@ export function enginePeersFindings(
   const { ok, warning } = findingsOf("peers");
   if (peers.length === 0) {
     const advice =
-      "where there are other nodes, look at cometbft.persistent-peers, the firewall and cometbft.allowed-nodes";
+      "where there are other nodes, look at cometbft.persistent-peers, the firewall and cometbft.allowed-nodes-contract";
     return [warning(`no peer is connected: ${advice}`)];
   }
   if (status.isCatchingUp) return [warning("CometBFT catches up with the network: wait until it has")];

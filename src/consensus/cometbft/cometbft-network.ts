@@ -122,7 +122,7 @@ const NOT_RUNNING = "CometBFT is not running yet";
 
 /** Wrong addresses look like a node that catches up, for ever. */
 const NO_PEER =
-  "no peer is connected: compare cometbft.persistent-peers with the addresses of the other nodes, and look at the firewall and cometbft.allowed-nodes";
+  "no peer is connected: compare cometbft.persistent-peers with the addresses of the other nodes, and look at the firewall and cometbft.allowed-nodes-contract";
 
 const VOTE_AWAITED = "CometBFT started again: no block has a vote of this validator since";
 

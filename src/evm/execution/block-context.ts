@@ -31,11 +31,8 @@ export type OpenHeader = ContextHeader & Pick<Header, "parentHash" | "parentBeac
 export function blockContextOf(header: ContextHeader, config: ChainConfig, blockHash: BlockHashes): BlockContext {
   const hardfork = hardforkAt(config, header);
   const blobParams = blobParamsAt(config, header.timestamp);
-  return {
+  const context: { -readonly [Key in keyof BlockContext]: BlockContext[Key] } = {
     hardfork,
-    ...(config.codeSizeMax !== undefined && { codeSizeMax: config.codeSizeMax }),
-    ...(config.noTxGasLimit && { noTxGasLimit: true }),
-    ...(config.devRules && { devRules: true }),
     chainId: chainIdAt(config, header.number),
     number: header.number,
     timestamp: header.timestamp,
@@ -48,9 +45,14 @@ export function blockContextOf(header: ContextHeader, config: ChainConfig, block
       header.excessBlobGas === undefined || blobParams === undefined
         ? 0n
         : blobBaseFee(header.excessBlobGas, blobParams),
-    ...(header.slotNumber !== undefined && { slotNumber: header.slotNumber }),
     blockHash,
   };
+  // Spreads of what may be there take V8 microseconds, and every call has a context.
+  if (config.codeSizeMax !== undefined) context.codeSizeMax = config.codeSizeMax;
+  if (config.noTxGasLimit) context.noTxGasLimit = true;
+  if (config.devRules) context.devRules = true;
+  if (header.slotNumber !== undefined) context.slotNumber = header.slotNumber;
+  return context;
 }
 
 /** Gas and blob gas left in a block. */

@@ -1,18 +1,23 @@
+import { NodeError } from "../../base/errors.ts";
 import type { ChainConfig } from "../../base/params/chain-config.ts";
 import type { Address } from "../../base/primitives/address.ts";
 import { concatBytes } from "../../base/primitives/bytes.ts";
+import type { Hash } from "../../base/primitives/hash.ts";
 import { Moved } from "../../base/threads/channel.ts";
+import { decodeBlockAccessList } from "../../base/types/block-access-list.ts";
 import { decodeTransaction } from "../../base/types/transaction/decode.ts";
+import { unpackTransactions } from "../../base/types/transaction/packed-transactions.ts";
 import { FollowedConfig } from "../../chain/agreement/agreed-config.ts";
 import { createChainStateTrie } from "../../chain/chain-state-trie.ts";
 import { followerCacheSizes } from "../../chain/store/cache-sizes.ts";
 import type { FollowedStore } from "../../chain/store/follow/published-head.ts";
 import { StoreFollower } from "../../chain/store/follow/store-follower.ts";
-import type { ExecutionModules } from "../../evm/execution/block/block-execution.ts";
-import { SpeculativeBlock } from "../../evm/execution/block/speculative-block.ts";
+import type { BlockParent, ExecutionModules } from "../../evm/execution/block/block-execution.ts";
+import { ListedBlock, SpeculativeBlock } from "../../evm/execution/block/speculative-block.ts";
 import type { OpenHeader } from "../../evm/execution/block-context.ts";
+import { ListedChanges } from "../../evm/execution/parallel/listed-state.ts";
 import type { RecordedBatch } from "../../evm/execution/parallel/recorded-batch.ts";
-import { contextKey, type SpeculationRequest } from "../../evm/execution/parallel/speculation.ts";
+import { contextKey, type SentListedBlock, type SpeculationRequest } from "../../evm/execution/parallel/speculation.ts";
 import { createEvm } from "../../evm/machine/engine.ts";
 import type { ContractCompiler } from "../../evm/machine/modules/compiled-tier.ts";
 import { createStateTrie } from "../../evm/state/state-trie.ts";
@@ -45,6 +50,8 @@ export function sentTransactions({ header, transactions }: SpeculationRequest): 
   };
 }
 
+type ListedAhead = { readonly number: number; readonly hash: Hash; readonly list: ListedChanges };
+
 /** Receipts before Byzantium alone need trie nodes. */
 const TRIE_OPTIONS = { cacheBytes: 1 << 20 };
 
@@ -54,6 +61,8 @@ export class FollowingSpeculation {
   readonly #agreed: FollowedConfig;
   readonly #modules: ExecutionModules;
   #block: { readonly key: string; readonly block: SpeculativeBlock } | undefined;
+  /** Blocks that came with their lists, ascending; from the one after the head of the store on. */
+  #ahead: ListedAhead[] = [];
 
   constructor({ store, cacheBytes, config, compiles }: SpeculationThreadData, compiler: ContractCompiler) {
     this.#store = new StoreFollower({
@@ -79,13 +88,46 @@ export class FollowingSpeculation {
       block.execute(decodeTransaction(raw.slice(at, end)), sender);
       at = end;
     }
-    const batch = block.take();
-    return new Moved(batch, [batch.starts.buffer, batch.words.buffer, batch.bytes.buffer] as ArrayBuffer[]);
+    return moved(block.take());
+  }
+
+  /**
+   * Executes transactions of a block that need not follow the head: the lists of the blocks between were sent before.
+   * @returns undefined where they were not
+   */
+  executeListed({ header, hash, ...sent }: SentListedBlock): Moved<RecordedBatch> | undefined {
+    const list = listIn(sent.accessList);
+    if (list === undefined) return undefined;
+    const parent = this.#listedParent(header);
+    this.#ahead.push({ number: header.number, hash, list });
+    if (parent === undefined || sent.senders.length === 0) return undefined;
+    const block = new ListedBlock(header, list, parent, this.#modules);
+    for (const [i, raw] of unpackTransactions(sent.transactions).entries()) {
+      block.execute(decodeTransaction(raw), sent.senders[i]!, sent.positions[i]!);
+    }
+    return moved(block.take());
   }
 
   /** A thread without requests would hold removed files until it ends. */
   releaseRemoved(): void {
     this.#store.releaseRemoved();
+  }
+
+  /** The state after the parent of `header`, by the lists of the blocks after the head of the store. */
+  #listedParent({ number, parentHash }: OpenHeader): Pick<BlockParent, "state" | "blockHash"> | undefined {
+    const store = this.#store;
+    store.catchUp();
+    this.#agreed.follow(store);
+    const head = store.head();
+    // A file that is read again begins anew.
+    const ahead = this.#ahead.filter((each) => each.number > head && each.number < number);
+    this.#ahead = ahead;
+    if (ahead.length !== Math.max(0, number - head - 1)) return undefined;
+    const blockHash = (wanted: number) => ahead[wanted - head - 1]?.hash ?? store.blockHash(wanted);
+    if (number <= store.base() || blockHash(number - 1) !== parentHash) return undefined;
+    let state = store.stateAt(Math.min(head, number - 1));
+    for (const { list } of ahead) state = list.before(Number.POSITIVE_INFINITY, state);
+    return { state, blockHash };
   }
 
   #blockOf(header: OpenHeader): SpeculativeBlock | undefined {
@@ -101,5 +143,19 @@ export class FollowingSpeculation {
     const block = new SpeculativeBlock(header, parentBlock, this.#modules);
     this.#block = { key, block };
     return block;
+  }
+}
+
+function moved(batch: RecordedBatch): Moved<RecordedBatch> {
+  return new Moved(batch, [batch.starts.buffer, batch.words.buffer, batch.bytes.buffer] as ArrayBuffer[]);
+}
+
+/** undefined: it is malformed, which the chain's thread finds out as well. */
+function listIn(accessList: Uint8Array): ListedChanges | undefined {
+  try {
+    return new ListedChanges(decodeBlockAccessList(accessList));
+  } catch (error) {
+    if (error instanceof NodeError) return undefined;
+    throw error;
   }
 }

@@ -4,12 +4,14 @@ import { threadData } from "../../base/threads/native-calls.ts";
 import { serveThread } from "../../base/threads/serve-thread.ts";
 import { RELEASE_MS } from "../../chain/store/follow/store-follower.ts";
 import type { RecordedBatch } from "../../evm/execution/parallel/recorded-batch.ts";
+import type { SentListedBlock } from "../../evm/execution/parallel/speculation.ts";
 import { type ModuleStarter, RequestedModules } from "../compiled-contracts/requested-modules.ts";
 import { FollowingSpeculation, type SentTransactions, type SpeculationThreadData } from "./following-speculation.ts";
 
 /** What the thread does for its starter. */
 export type SpeculationHandlers = {
   speculate(sent: SentTransactions): RecordedBatch | undefined;
+  executeListed(sent: SentListedBlock): RecordedBatch | undefined;
   /** A compiled contract is no longer in memory where it was compiled. */
   dropped(key: string): void;
 };
@@ -19,6 +21,7 @@ const speculation = new FollowingSpeculation(threadData<SpeculationThreadData>()
 
 const starter: Channel<ModuleStarter> = serveThread<ModuleStarter>({
   speculate: (sent: SentTransactions) => speculation.speculate(sent),
+  executeListed: (sent: SentListedBlock) => speculation.executeListed(sent),
   dropped: (key: string) => modules.drop(key),
 })!;
 fatalTimers.every(RELEASE_MS, "release of removed files", () => speculation.releaseRemoved());

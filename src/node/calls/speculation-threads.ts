@@ -1,13 +1,14 @@
+import { availableParallelism } from "node:os";
 import type { Logger } from "../../base/telemetry/logger.ts";
 import type { Metrics } from "../../base/telemetry/metrics.ts";
 import type { Timers } from "../../base/telemetry/timers.ts";
 import { Pool, ThreadLostError } from "../../base/threads/pool.ts";
 import type { RecordedBatch } from "../../evm/execution/parallel/recorded-batch.ts";
 import {
+  type ListedLane,
   Speculation,
   type SpeculationLane,
   type SpeculationOutcome,
-  type SpeculationRequest,
 } from "../../evm/execution/parallel/speculation.ts";
 import type { ChainParts } from "../adapters/parts.ts";
 import { type ModuleSource, moduleStarter } from "../compiled-contracts/requested-modules.ts";
@@ -31,6 +32,7 @@ type SpeculatedChain = {
 export class SpeculationThreads {
   readonly speculation: Speculation;
   readonly lanes: readonly SpeculationLane[];
+  readonly listedLanes: readonly ListedLane[];
   readonly #pools: readonly Pool<SpeculationHandlers>[];
   readonly #ignoreDropped: (() => void) | undefined;
 
@@ -63,16 +65,24 @@ export class SpeculationThreads {
     this.#ignoreDropped = compiler?.onDropped((key) => {
       for (const pool of this.#pools) pool.emit("dropped", key);
     });
-    this.lanes = this.#pools.map((pool) => async (request: SpeculationRequest): Promise<RecordedBatch | undefined> => {
-      const sent = sentTransactions(request);
-      const moved = [sent.raw.buffer, sent.sizes.buffer] as ArrayBuffer[];
+    const orLost = async (answer: Promise<RecordedBatch | undefined>): Promise<RecordedBatch | undefined> => {
       try {
-        return await pool.call("speculate", sent, { timeoutMs: ANSWER_MS_MAX, moved });
+        return await answer;
       } catch (error) {
-        // Nothing is lost: the transactions are executed where they are packed.
+        // Nothing is lost: the transactions are executed where their block is.
         if (error instanceof ThreadLostError && error.reason !== "closed") onLost(error);
         return undefined;
       }
+    };
+    const timeoutMs = ANSWER_MS_MAX;
+    this.lanes = this.#pools.map((pool) => (request) => {
+      const sent = sentTransactions(request);
+      const moved = [sent.raw.buffer, sent.sizes.buffer] as ArrayBuffer[];
+      return orLost(pool.call("speculate", sent, { timeoutMs, moved }));
+    });
+    this.listedLanes = this.#pools.map((pool) => (sent) => {
+      const moved = [sent.accessList.buffer, sent.transactions.buffer, sent.positions.buffer] as ArrayBuffer[];
+      return orLost(pool.call("executeListed", sent, { timeoutMs, moved }));
     });
     this.speculation = new Speculation(this.lanes, options.onOutcome);
   }
@@ -81,6 +91,29 @@ export class SpeculationThreads {
     this.#ignoreDropped?.();
     await Promise.all(this.#pools.map((pool) => pool.close()));
   }
+}
+
+/** More than these compare and apply faster than one thread does. */
+const IMPORT_THREADS_MAX = 4;
+
+/** The threads that execute blocks of a chain file ahead; undefined where none do. None starts before there is a block for it. */
+export function createImportThreads(
+  config: Config,
+  log: Logger,
+  { chain, store }: SpeculatedChain,
+  timers: Timers,
+  count = Math.min(IMPORT_THREADS_MAX, availableParallelism() - 1),
+): SpeculationThreads | undefined {
+  const { followable } = store;
+  if (count === 0 || isInMemory(config) || followable === undefined) return undefined;
+  return new SpeculationThreads({
+    count,
+    data: { store: followable, cacheBytes: config.cache.bytes, config: chain.genesisConfig, compiles: false },
+    compiler: undefined,
+    timers,
+    onOutcome() {},
+    onLost: (error) => log.warn("thread of an import ended", { reason: error.reason, error }),
+  });
 }
 
 /** The threads that speculate for `chain`; undefined where none do. None starts before there are transactions for it. */

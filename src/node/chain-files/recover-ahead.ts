@@ -11,9 +11,9 @@ import type { senderRecovery } from "../../base/types/transaction/recover-sender
 import type { EncodedBlock } from "./chain-file.ts";
 
 /** Recovers the senders of blocks in threads of its own. */
-export type SenderRecovery = {
+export type SenderRecovery<Item extends EncodedBlock = EncodedBlock> = {
   /** Senders of the first transactions of `block`; all of them unless a signature is invalid or the thread failed. */
-  recover(block: EncodedBlock): Promise<readonly Address[]>;
+  recover(block: Item): Promise<readonly Address[]>;
   close(): Promise<void>;
 };
 
@@ -73,7 +73,7 @@ export function createSenderRecovery(
  */
 export async function* recoverAhead<Item extends EncodedBlock>(
   source: AsyncIterable<Item>,
-  recovery: SenderRecovery,
+  recovery: SenderRecovery<Item>,
   { ahead, isWanted }: { readonly ahead: number; readonly isWanted: (block: Item) => boolean },
 ): AsyncGenerator<Item & { readonly senders: readonly Address[] }> {
   const items = source[Symbol.asyncIterator]();

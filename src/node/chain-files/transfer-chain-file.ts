@@ -14,9 +14,11 @@ import {
   exportFileBlock,
   type FileBlock,
   readChainFile,
+  type WaitingBlock,
 } from "./chain-file.ts";
 import { writeChainFile } from "./chain-file-io.ts";
-import { createSenderRecovery, recoverAhead } from "./recover-ahead.ts";
+import type { ListedExecutions } from "./execute-ahead.ts";
+import { createSenderRecovery, recoverAhead, type SenderRecovery } from "./recover-ahead.ts";
 
 /** A block of the file has a number we hold another block for. */
 export class ForkedImportError extends NodeError {
@@ -54,7 +56,17 @@ export type ImportSteps = {
  */
 export async function importChainFile(
   path: string,
-  { chain, log, timers }: { readonly chain: Chain; readonly log: Logger; readonly timers: Timers },
+  {
+    chain,
+    log,
+    timers,
+    ahead,
+  }: {
+    readonly chain: Chain;
+    readonly log: Logger;
+    readonly timers: Timers;
+    readonly ahead?: ListedExecutions | undefined;
+  },
   { mayContinue, importBlock, onBlock }: ImportSteps,
 ): Promise<{ readonly imported: number; readonly skipped: number }> {
   const threadCount = Math.min(RECOVERY_THREADS_MAX, availableParallelism());
@@ -62,7 +74,8 @@ export async function importChainFile(
   let imported = 0;
   let skipped = 0;
   try {
-    const blocks = recoverAhead(readChainFile(path), recovery, {
+    const recovering: SenderRecovery<WaitingBlock> = ahead ? executingAhead(recovery, ahead) : recovery;
+    const blocks = recoverAhead(readChainFile(path), recovering, {
       ahead: BLOCKS_AHEAD * threadCount,
       isWanted: ({ header }) => chain.blockHash(header.number) === undefined,
     });
@@ -71,6 +84,7 @@ export async function importChainFile(
       const { header, hash } = waiting;
       const known = chain.blockHash(header.number);
       if (known === undefined) {
+        await ahead?.begin(hash);
         importBlock(decodeWaitingBlock(waiting), senders);
         imported++;
       } else if (known === hash) {
@@ -86,6 +100,25 @@ export async function importChainFile(
   } finally {
     await recovery.close();
   }
+}
+
+/** `recovery`, after which `ahead` gets the blocks in their order. */
+function executingAhead(recovery: SenderRecovery, ahead: ListedExecutions): SenderRecovery<WaitingBlock> {
+  let before: Promise<unknown> = Promise.resolve();
+  return {
+    async recover(block) {
+      const turn = before;
+      const recovered = recovery.recover(block);
+      const sent = turn.then(async () => {
+        const senders = await recovered;
+        ahead.send(block, senders);
+        return senders;
+      });
+      before = sent;
+      return sent;
+    },
+    close: () => recovery.close(),
+  };
 }
 
 /**

@@ -16,7 +16,7 @@ import {
   gas,
   hostPort,
   integer,
-  list,
+  listSuchAs,
   nodeAddresses,
   nodeIds,
   type Option,
@@ -72,7 +72,7 @@ export const SCHEMA = {
       init: DEFAULTS.wsAddressLoopback,
       description: "Address WebSocket listens on; the same address as HTTP shares the port.",
     }),
-    api: option("json-rpc.api", list, DEFAULTS.rpcApi, {
+    api: option("json-rpc.api", listSuchAs("eth,net,web3"), DEFAULTS.rpcApi, {
       dev: ["all"],
       description:
         "Namespaces served over HTTP and WebSocket; all serves every one. Private methods also need a token.",
@@ -82,7 +82,7 @@ export const SCHEMA = {
       description:
         "Origins of web pages that may call: SCHEME://HOST, :* for any port, * for every page. A leading + adds to the defaults.",
     }),
-    vhosts: option("json-rpc.vhosts", list, DEFAULTS.rpcVhosts, {
+    vhosts: option("json-rpc.vhosts", listSuchAs("localhost,rpc.example.org"), DEFAULTS.rpcVhosts, {
       description: "Accepted host names of requests, besides IP addresses; * accepts every name.",
     }),
     compileSolidity: option("json-rpc.compile-solidity", boolean, false, {
@@ -137,10 +137,10 @@ export const SCHEMA = {
   } satisfies Record<keyof typeof RPC_DEFAULTS, Option<number>>,
   /** Who may call what. */
   access: {
-    allowMethods: option("json-rpc.allow-methods", list, ["*"], {
+    allowMethods: option("json-rpc.allow-methods", listSuchAs("eth_*,net_version"), ["*"], {
       description: "Methods of the served namespaces that are allowed; names, with * as a wildcard.",
     }),
-    denyMethods: option("json-rpc.deny-methods", list, [], {
+    denyMethods: option("json-rpc.deny-methods", listSuchAs("debug_*,eth_getProof"), [], {
       description: "Methods that are not served, even if allow-methods names them.",
     }),
     requireToken: option("json-rpc.require-token", boolean, false, {
@@ -239,10 +239,15 @@ export const SCHEMA = {
     metricsAddress: option("cometbft.metrics-address", unset(hostPort), null, {
       description: "Address of CometBFT's own Prometheus metrics, without TLS; empty disables them.",
     }),
-    stateSyncServers: option("cometbft.state-sync-servers", list, [], {
-      description:
-        "CometBFT RPC addresses of at least two nodes, each host:port or unix:///path. A home without data/ then restores a snapshot instead of fetching all blocks.",
-    }),
+    stateSyncServers: option(
+      "cometbft.state-sync-servers",
+      listSuchAs("127.0.0.1:26657,unix:///var/lib/evmint/cometbft/rpc.sock"),
+      [],
+      {
+        description:
+          "CometBFT RPC addresses of at least two nodes, each host:port or unix:///path. A home without data/ then restores a snapshot instead of fetching all blocks.",
+      },
+    ),
     trustBlock: option("cometbft.trust-block", unset(trustedBlock), null, {
       description:
         "Trusted block for state sync, at most a week old: HEIGHT:HASH with CometBFT's hash, as `evmintd engine status` prints it.",
@@ -271,7 +276,7 @@ export const SCHEMA = {
   },
   /** What a dev chain has besides the flags that shape it (`dev-flags.ts`). */
   devChain: {
-    forkUrls: option("dev.fork-url", list, [], {
+    forkUrls: option("dev.fork-url", listSuchAs("https://rpc.example.org"), [], {
       description:
         "Nodes of a remote chain that a new dev chain continues. State, blocks and logs are read from the first node that answers.",
     }),
@@ -308,7 +313,7 @@ export const SCHEMA = {
       description:
         "Address this node listens on for Whisper peers (libp2p over TCP); it expects Whisper of the chain's peers at the same port. Empty disables both.",
     }),
-    peers: option("shh.peers", list, [], {
+    peers: option("shh.peers", listSuchAs("/ip4/10.0.0.2/tcp/30303/p2p/ID"), [], {
       description: "Whisper peers the node stays connected to: /ip4/HOST/tcp/PORT/p2p/ID.",
     }),
   },

@@ -244,6 +244,11 @@ export const list: ValueType<readonly string[]> = {
   print: (value) => `[${value.map((item) => JSON.stringify(item)).join(", ")}]`,
 };
 
+/** The same with an example. */
+export function listSuchAs(example: string): ValueType<readonly string[]> {
+  return { ...list, expects: `a list such as ${example}, or an array in the file` };
+}
+
 /** Origins of pages. One that begins with `+` is added to those that may call by default, in place of being all there is. */
 export const origins: ValueType<readonly string[]> = {
   ...list,

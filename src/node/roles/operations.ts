@@ -9,10 +9,12 @@ import { divideCacheSize } from "../../chain/store/cache-sizes.ts";
 import { compactIndex, findIndexFault } from "../../chain/store/index/index-files.ts";
 import { adoptBackfilledLog, removeLeftovers } from "../../chain/store/replace-log.ts";
 import type { ExecutionModules } from "../../evm/execution/block/block-execution.ts";
+import { createImportThreads, type SpeculationThreads } from "../calls/speculation-threads.ts";
 import { backfill } from "../chain-files/backfill.ts";
 import { type FileBlock, importFileBlock, readChainFile } from "../chain-files/chain-file.ts";
 import { chainFileSize } from "../chain-files/chain-file-io.ts";
 import { wrongBlocks } from "../chain-files/execute-again.ts";
+import { ListedExecutions } from "../chain-files/execute-ahead.ts";
 import { exportState } from "../chain-files/export-state.ts";
 import { exportChainFile, type ImportSteps, importChainFile } from "../chain-files/transfer-chain-file.ts";
 import type { Config } from "../config/config.ts";
@@ -50,8 +52,8 @@ export const nodeOperations: NodeOperations = {
 
   async importChain(config, log, { file, onProgress, signal }) {
     const total = chainFileSize(file);
-    const stepsOf = (chain: Chain): ImportSteps => {
-      const execution = executionModules(chain);
+    const stepsOf = (chain: Chain, recorded?: ListedExecutions): ImportSteps => {
+      const execution = { ...executionModules(chain), recorded };
       return {
         mayContinue: () => !signal.aborted,
         importBlock(fileBlock, senders) {
@@ -62,6 +64,7 @@ export const nodeOperations: NodeOperations = {
       };
     };
     let opened = openChain(config, { log, timers: fatalTimers }, { isBulk: true });
+    let threads: SpeculationThreads | undefined;
     try {
       const filled = await fillBeforeBase(opened, { config, file, steps: stepsOf }, log);
       if (filled && !filled.isComplete) return filled.counts;
@@ -71,7 +74,10 @@ export const nodeOperations: NodeOperations = {
         opened = openChain(config, { log, timers: fatalTimers }, { isBulk: true });
       }
       const { chain } = opened;
-      const { imported, skipped } = await importChainFile(file, { chain, log, timers: fatalTimers }, stepsOf(chain));
+      threads = createImportThreads(config, log.child("evm"), opened, fatalTimers);
+      const ahead = threads && new ListedExecutions(threads.listedLanes);
+      const modules = { chain, log, timers: fatalTimers, ahead };
+      const { imported, skipped } = await importChainFile(file, modules, stepsOf(chain, ahead));
       const before = filled?.counts.imported ?? 0;
       return {
         imported: before + imported,
@@ -79,6 +85,7 @@ export const nodeOperations: NodeOperations = {
         head: chain.head().block.header.number,
       };
     } finally {
+      await threads?.close();
       opened.store.close();
     }
   },

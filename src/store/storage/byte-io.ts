@@ -28,31 +28,32 @@ export class ByteWriter {
   }
 
   byte(value: number): void {
-    this.#reserve(1);
+    if (this.#length === this.#bytes.length) this.#grow(1);
     this.#bytes[this.#length++] = value;
   }
 
   /** @param value an integer from 0 to 2^53 − 1 */
   varint(value: number): void {
-    this.#reserve(8);
-    this.#length = writeVarint(value, this.#bytes, this.#length);
+    if (this.#length + 8 > this.#bytes.length) this.#grow(8);
+    if (value < 0x80) this.#bytes[this.#length++] = value;
+    else this.#length = writeVarint(value, this.#bytes, this.#length);
   }
 
   u32(value: number): void {
-    this.#reserve(4);
+    if (this.#length + 4 > this.#bytes.length) this.#grow(4);
     this.patchU32(this.#length, value);
     this.#length += 4;
   }
 
   bytes(value: Uint8Array): void {
-    this.#reserve(value.length);
+    if (this.#length + value.length > this.#bytes.length) this.#grow(value.length);
     this.#bytes.set(value, this.#length);
     this.#length += value.length;
   }
 
   /** The bytes after `0x`, whose number the reader must know. */
   hex(value: Hex): void {
-    this.#reserve((value.length - 2) / 2);
+    if (this.#length + (value.length - 2) / 2 > this.#bytes.length) this.#grow((value.length - 2) / 2);
     this.#length = writeHex(value, this.#bytes, this.#length);
   }
 
@@ -64,7 +65,7 @@ export class ByteWriter {
 
   /** Big-endian without leading zeros after one byte of length; at most 255 bytes. */
   bigint(value: bigint): void {
-    this.#reserve(1);
+    if (this.#length + 1 > this.#bytes.length) this.#grow(1);
     const start = this.#length++;
     this.unsizedBigint(value);
     this.#bytes[start] = this.#length - start - 1;
@@ -83,7 +84,7 @@ export class ByteWriter {
   #safeInteger(value: number): void {
     let length = 0;
     for (let rest = value; rest >= 1; rest /= 256) length++;
-    this.#reserve(length);
+    if (this.#length + length > this.#bytes.length) this.#grow(length);
     let rest = value;
     for (let at = this.#length + length - 1; at >= this.#length; at--) {
       this.#bytes[at] = rest % 256;
@@ -93,7 +94,7 @@ export class ByteWriter {
   }
 
   #u128(value: bigint): void {
-    this.#reserve(16);
+    if (this.#length + 16 > this.#bytes.length) this.#grow(16);
     const start = this.#length;
     const words = new DataView(this.#bytes.buffer);
     words.setBigUint64(start, value >> 64n);
@@ -107,7 +108,7 @@ export class ByteWriter {
 
   /** Leaves `count` bytes zero, to be patched. */
   skip(count: number): void {
-    this.#reserve(count);
+    if (this.#length + count > this.#bytes.length) this.#grow(count);
     for (let left = count; left > 0; left--) this.#bytes[this.#length++] = 0;
   }
 
@@ -146,8 +147,8 @@ export class ByteWriter {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  #reserve(count: number): void {
-    if (this.#length + count <= this.#bytes.length) return;
+  /** Makes room for `count` bytes more; callers look first, since most records fit. */
+  #grow(count: number): void {
     const grown = new Uint8Array(Math.max(this.#bytes.length * 2, this.#length + count));
     grown.set(this.#bytes.subarray(0, this.#length));
     this.#bytes = grown;

@@ -1,4 +1,5 @@
 import { invariant } from "../../base/errors.ts";
+import { latin1FromBytes } from "../../base/primitives/bytes.ts";
 import type { Kv, KvRange, KvRow, KvUndo, KvWriter } from "./kv.ts";
 
 /**
@@ -43,13 +44,13 @@ class MemoryKv implements Kv, KvWriter {
 
   view(key: Uint8Array): Uint8Array | undefined {
     invariant(!this.#closed, "the store must be open");
-    return this.#values.get(toText(key));
+    return this.#values.get(latin1FromBytes(key));
   }
 
   *range({ from, to, reverse = false, limit = Infinity }: KvRange): Generator<KvRow> {
     invariant(!this.#closed, "the store must be open");
-    const low = from === undefined ? "" : toText(from);
-    const high = to === undefined ? undefined : toText(to);
+    const low = from === undefined ? "" : latin1FromBytes(from);
+    const high = to === undefined ? undefined : latin1FromBytes(to);
     let left = limit;
     for (const key of reverse ? this.#downFrom(high) : this.#upFrom(low)) {
       if (left <= 0) return;
@@ -95,7 +96,7 @@ class MemoryKv implements Kv, KvWriter {
 
   #write(key: Uint8Array, value: Uint8Array | undefined): void {
     invariant(this.#undo !== undefined, "writes must happen inside a transaction");
-    const text = toText(key);
+    const text = latin1FromBytes(key);
     if (!this.#undo.has(text)) this.#undo.set(text, this.#values.get(text));
     this.#set(text, value);
   }
@@ -156,10 +157,6 @@ class MemoryKv implements Kv, KvWriter {
       while (--i >= 0) yield run[i]!;
     }
   }
-}
-
-function toText(key: Uint8Array): string {
-  return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString("latin1");
 }
 
 /** Index of the first key not below `key`. */

@@ -69,9 +69,10 @@ export class NodeBatch implements Iterable<TrieNode> {
 
   /** Adds the node of the last entry to `cache`. */
   cacheLast(cache: NodeCache): void {
-    const index = this.#size - 1;
-    const start = this.hashStart(index);
-    cache.add(this.#chunkOf(index), start, start + HASH_LENGTH + this.length(index));
+    const columns = this.#columns;
+    const row = (this.#size - 1) * COLUMNS;
+    const start = columns[row + START]! + columns[row + PATH_LENGTH]!;
+    cache.add(this.#chunks[columns[row + CHUNK]!]!, start, start + HASH_LENGTH + columns[row + LENGTH]!);
   }
 
   /** Notes that the node with `hash` is no longer at its place, unless it is added again later. */
@@ -266,13 +267,14 @@ export class NodeBatch implements Iterable<TrieNode> {
       this.#used = 0;
       this.#chunks.push(this.#chunk);
     }
-    if (this.#owners.at(-1) !== owner) this.#owners.push(owner);
+    const owners = this.#owners;
+    if (owners.length === 0 || owners[owners.length - 1] !== owner) owners.push(owner);
     const start = this.#used;
     this.#used += needed;
-    this.#grow(this.#size + 1);
+    if ((this.#size + 1) * COLUMNS > this.#columns.length) this.#grow(this.#size + 1);
     const columns = this.#columns;
     const row = this.#size++ * COLUMNS;
-    columns[row] = this.#owners.length - 1;
+    columns[row] = owners.length - 1;
     columns[row + CHUNK] = this.#chunks.length - 1;
     columns[row + START] = start;
     columns[row + PATH_LENGTH] = depth;

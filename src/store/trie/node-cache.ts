@@ -104,7 +104,8 @@ export class ChunkedNodeCache implements NodeCache {
     if (length >= LENGTH_LIMIT) return;
     const to = this.#reserve(length);
     this.#chunk.set(bytes.subarray(start, end), to);
-    this.#refer(this.#oldestOf(word(bytes, start)), to, length);
+    const first = word(bytes, start);
+    this.#refer(this.#oldestOf(first), to, length, first);
   }
 
   #find(hash: Uint8Array, offset = 0): number {
@@ -203,9 +204,9 @@ export class ChunkedNodeCache implements NodeCache {
   }
 
   /** Lets the place `at` of the index refer to the node that was written at `start` of the chunk. */
-  #refer(at: number, start: number, length: number): void {
+  #refer(at: number, start: number, length: number, first = word(this.#chunk, start)): void {
     const index = this.#index;
-    index[at] = word(this.#chunk, start);
+    index[at] = first;
     index[at + 1] = word(this.#chunk, start + 4);
     index[at + 2] = this.#filling;
     index[at + 3] = (start << LENGTH_BITS) | length;

@@ -32,9 +32,13 @@ export function encodeShortNode({ kind, path, payload }: ShortNode): EncodedNode
 
 /** The leaf of `key` below `depth` nibbles. */
 export function encodeLeaf(key: Uint8Array, depth: number, value: Uint8Array): EncodedNode {
-  const out = bufferFor(leafPayloadLength(key, depth, value));
+  // Enough for path and value with the longest prefixes: to measure the leaf is half of writing it.
+  const out = bufferFor(key.length + value.length + LEAF_PREFIXES_MAX);
   return { bytes: out, length: writeLeaf(key, depth, value, out, 0) };
 }
+
+/** Bytes of a leaf beside its key and its value: prefixes of both, and the flag of the path. */
+const LEAF_PREFIXES_MAX = 11;
 
 const leafHash = new Uint8Array(HASH_LENGTH);
 

@@ -60,7 +60,7 @@ export const SUPERVISION_MUTANTS: readonly Mutant[] = [
     patches: [
       {
         file: "src/consensus/evm-application.ts",
-        from: `    if (!forks.hasBegun(time.seconds) || decodeProposerData(txs[0]).forkHash) return;`,
+        from: `    if (isNameless || decodeProposerData(txs[0]).forkHash) return;`,
         to: `    if (height > 0) return;`,
       },
     ],

@@ -1,7 +1,8 @@
 import { byPrefix } from "../../../store/storage/row-order.ts";
 import { NodeBatch } from "../../../store/trie/node-batch.ts";
 
-const TABLE_MIN = 1_024;
+/** A chain makes some twenty nodes a block: from a thousand on, each of the first hundreds of blocks would pay for a table that grows. */
+const TABLE_MIN = 16_384;
 
 /** A place with its newest node, undefined where there is none any more; views. */
 export type WaitingNode = {

@@ -23,6 +23,21 @@ export type SpeculationRequest = {
 /** Executes in another thread; undefined where that cannot, of which `onLost` of the lane's owner tells. */
 export type SpeculationLane = (request: SpeculationRequest) => Promise<RecordedBatch | undefined>;
 
+/** A block that came with its access list, and some of its transactions to execute on the states that the list gives. */
+export type SentListedBlock = {
+  readonly header: OpenHeader;
+  readonly hash: Hash;
+  /** RLP. */
+  readonly accessList: Uint8Array;
+  /** As `packTransactions` makes it, as the next two in the order of the block. */
+  readonly transactions: Uint8Array;
+  readonly positions: Uint32Array;
+  readonly senders: readonly Address[];
+};
+
+/** As a `SpeculationLane`, for blocks with their lists, in their order. */
+export type ListedLane = (block: SentListedBlock) => Promise<RecordedBatch | undefined>;
+
 export const SPECULATION_LIMITS = {
   /** With less gas executing takes no longer than sending, comparing and applying do: a transfer of tokens has 60,000. */
   gasMin: 100_000n,

@@ -9,7 +9,7 @@ export const BLOB_MUTANTS: readonly Mutant[] = [
       {
         file: "src/node/roles/chain/pool-role.ts",
         from: `import { openQuarantine,`,
-        to: `import { VerifiedBlobs } from "../../crypto/kzg/verified-blobs.ts";\nimport { openQuarantine,`,
+        to: `import { VerifiedBlobs } from "../../../base/crypto/kzg/verified-blobs.ts";\nimport { openQuarantine,`,
       },
       {
         file: "src/node/roles/chain/pool-role.ts",

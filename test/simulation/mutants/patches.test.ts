@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { ALL_MUTANTS } from "./all-mutants.ts";
@@ -21,6 +21,8 @@ for (const { name, patches } of EVERY) {
       const text = readFileSync(join(ROOT, file), "utf8");
       assert.equal(text.split(from).length, 2, `${file}: ${from}`);
       assert.notEqual(from, to);
+      for (const [, path] of to.matchAll(/from "(\.[^"]+)"/g))
+        assert.ok(existsSync(join(ROOT, dirname(file), path!)), path);
     }
   });
 }

@@ -318,7 +318,14 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
   },
   { name: "json", group: "Display options", help: "The log as JSON", ...setting("log.format", "json") },
   { name: "md", group: "Display options", help: "", refused: "the log is text or JSON" },
-  { name: "quiet", short: "q", group: "Display options", help: "No banner and no log", isRead: true },
+  {
+    name: "quiet",
+    short: "q",
+    aliases: ["silent"],
+    group: "Display options",
+    help: "No banner and no log",
+    isRead: true,
+  },
   {
     name: "verbosity",
     short: "v",

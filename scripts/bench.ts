@@ -52,6 +52,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string
   trie: () => import("../bench/micro/trie.ts"),
   whisper: () => import("../bench/les/whisper.ts"),
   "worst-case": () => import("../bench/worst-case/worst-case.ts"),
+  wan: () => import("../bench/network/wan.ts"),
 };
 
 const [name = "", ...args] = process.argv.slice(2);

@@ -1,4 +1,5 @@
 import { createConnection, createServer, type Server, type Socket } from "node:net";
+import { type Duplex, Transform } from "node:stream";
 
 /** What does not reach its end: what is sent to a node, what it sends, or both. */
 export type HeldDirection = "in" | "out" | "both";
@@ -16,8 +17,25 @@ type Link = {
   readonly held: { forth: boolean; back: boolean };
 };
 
-/** From the node that dials, and to the one that listens. */
-type Connection = { readonly near: Socket; readonly far: Socket };
+/** From the node that dials, and to the one that listens, with what the bytes for each pass through. */
+type Connection = { readonly near: Socket; readonly far: Socket; readonly toNear: Duplex; readonly toFar: Duplex };
+
+/** What is written to it reaches `sink` so much later. */
+function delayed(sink: Socket, ms: number): Duplex {
+  if (ms === 0) return sink;
+  const line = new Transform({
+    transform(chunk, _encoding, done) {
+      setTimeout(() => this.destroyed || this.push(chunk), ms);
+      done();
+    },
+    // The end is as late as what came before it.
+    flush(done) {
+      setTimeout(done, ms);
+    },
+  });
+  line.pipe(sink);
+  return line;
+}
 
 /** Each ends with the other; `sockets` has those that are open. */
 export function joinSockets(near: Socket, far: Socket, sockets: Set<Socket>): void {
@@ -35,7 +53,7 @@ export function joinSockets(near: Socket, far: Socket, sockets: Set<Socket>): vo
 }
 
 /** Has `source` go on to `sink`, or stay where it is until the next call. */
-function setFlow(source: Socket, sink: Socket, isHeld: boolean): void {
+function setFlow(source: Socket, sink: Duplex, isHeld: boolean): void {
   source.unpipe(sink);
   if (isHeld) source.pause();
   else source.pipe(sink);
@@ -44,6 +62,8 @@ function setFlow(source: Socket, sink: Socket, isHeld: boolean): void {
 /** TCP proxies between the nodes of a network: one port for each direction of each pair. */
 export class Links {
   readonly #links: Link[] = [];
+  /** One way, of connections that begin from now on. */
+  delayMs = 0;
 
   /** Listens on `port` for what node `from` sends to node `to`, which listens on `target`. @param from undefined: any node may */
   async open(from: number | undefined, to: number, port: number, target: number): Promise<void> {
@@ -62,7 +82,7 @@ export class Links {
         return;
       }
       const far = createConnection(target, "127.0.0.1");
-      const connection = { near, far };
+      const connection = { near, far, toNear: delayed(near, this.delayMs), toFar: delayed(far, this.delayMs) };
       for (const socket of [near, far]) socket.setNoDelay(true);
       joinSockets(near, far, link.sockets);
       link.connections.add(connection);
@@ -98,6 +118,13 @@ export class Links {
     }
   }
 
+  /** Ends the connections between the nodes of `group` and all others, and accepts none of them until each node is mended. */
+  part(group: readonly number[]): void {
+    for (const link of this.#links) {
+      if (link.from === undefined || group.includes(link.from) !== group.includes(link.to)) cutLink(link);
+    }
+  }
+
   mend(node: number): void {
     for (const link of this.#of(node)) {
       link.isCut = false;
@@ -125,8 +152,8 @@ function cutLink(link: Link): void {
 }
 
 function applyHolds({ connections, held }: Link): void {
-  for (const { near, far } of connections) {
-    setFlow(near, far, held.forth);
-    setFlow(far, near, held.back);
+  for (const { near, far, toNear, toFar } of connections) {
+    setFlow(near, toFar, held.forth);
+    setFlow(far, toNear, held.back);
   }
 }

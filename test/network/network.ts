@@ -174,6 +174,19 @@ export class Network {
     return () => this.#links.mend(index);
   }
 
+  /** Of connections between linked nodes that begin from now on. */
+  delay(oneWayMs: number): void {
+    this.#links.delayMs = oneWayMs;
+  }
+
+  /** Parts linked nodes from all others until the returned function is called. */
+  part(group: readonly NetworkNode[]): () => void {
+    this.#links.part(group.map((node) => this.nodes.indexOf(node)));
+    return () => {
+      for (const index of this.nodes.keys()) this.#links.mend(index);
+    };
+  }
+
   /** Lets nothing through of what a node sends, or is sent, until the returned function is called; its connections stay. */
   hold(node: NetworkNode, direction: HeldDirection): () => void {
     const index = this.nodes.indexOf(node);

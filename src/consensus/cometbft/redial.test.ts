@@ -28,18 +28,25 @@ function setup() {
   return { at, refused, dialed };
 }
 
-test("a persistent peer that is missing for half a minute is dialed, with all others, and again half a minute later", async () => {
+test("a persistent peer that is missing is dialed every 3 seconds, with all others, and after ten minutes twice a minute", async () => {
   const { at, dialed } = setup();
-  for (const seconds of [0, 2, 29]) await at(seconds, [A]);
+  for (const seconds of [0, 2]) await at(seconds, [A]);
   assert.deepEqual(dialed, []);
-  await at(30, [A]);
-  await at(31, [A]);
+  await at(3, [A]);
+  await at(5, [A]);
   assert.deepEqual(dialed, [ADDRESSES]);
-  await at(60, [A]);
+  await at(6, [A]);
   assert.equal(dialed.length, 2);
-  await at(91, [A, B]);
-  await at(92, [A]);
-  assert.equal(dialed.length, 2);
+  await at(600, [A]);
+  for (const seconds of [603, 629]) await at(seconds, [A]);
+  assert.equal(dialed.length, 3);
+  await at(630, [A]);
+  assert.equal(dialed.length, 4);
+  await at(700, [A, B]);
+  await at(701, [A]);
+  assert.equal(dialed.length, 4);
+  await at(704, [A]);
+  assert.equal(dialed.length, 5);
 });
 
 test("a peer that this node refuses is not dialed, nor any while CometBFT does not answer", async () => {
@@ -49,10 +56,10 @@ test("a peer that this node refuses is not dialed, nor any while CometBFT does n
   assert.deepEqual(dialed, []);
   refused.clear();
   await at(81, [A]);
-  await at(110, undefined);
-  await at(112, [A]);
-  await at(141, [A]);
+  await at(83, undefined);
+  await at(85, [A]);
+  await at(87, [A]);
   assert.deepEqual(dialed, []);
-  await at(142, [A]);
+  await at(88, [A]);
   assert.equal(dialed.length, 1);
 });

@@ -13,18 +13,24 @@ type RedialModules = {
   readonly log: Logger;
 };
 
-/** CometBFT tries again each 5 s at first; each try of a peer that refuses this node costs both some connections. */
-const REDIAL_MS = 30_000;
+/**
+ * CometBFT tries again after 5 to 8 s, twenty times, and then ever later: a network that was parted waits for that. Each try of a peer that refuses this node
+ * costs both some connections, so the longer a peer is missing, the fewer.
+ */
+const REDIAL_MS_MIN = 3_000;
+const REDIAL_MS_MAX = 30_000;
+/** Of the time that a peer is missing, what passes between two tries. */
+const REDIAL_SHARE = 1 / 20;
 
 /**
  * Has CometBFT dial persistent peers that have been missing for a while. It does so without being asked, but not reliably: a peer that closes the
  * connection just after the handshake, as one does that refuses this node, is forgotten where the loss is seen before the dialing is over. The two
- * would stay apart after the refusal has ended, until one of them restarts.
+ * would stay apart after the refusal has ended, until one of them restarts. And it waits long after a partition.
  */
 export class Redial {
   readonly #modules: RedialModules;
-  /** When a missing peer was seen to be missing, or dialed, by id. */
-  #since: ReadonlyMap<string, number> = new Map();
+  /** When a missing peer was first seen to be missing, and when it was dialed, by id. */
+  #missing: ReadonlyMap<string, { readonly since: number; dialed: number }> = new Map();
 
   constructor(modules: RedialModules) {
     this.#modules = modules;
@@ -34,15 +40,16 @@ export class Redial {
   async refresh(connected: readonly string[] | undefined): Promise<void> {
     const { persistent, mayConnect, dial, now, log } = this.#modules;
     if (connected === undefined) {
-      this.#since = new Map();
+      this.#missing = new Map();
       return;
     }
     const addresses = persistent();
+    const time = now();
     const missing = addresses.map(peerIdOf).filter((id) => !connected.includes(id) && mayConnect(id));
-    this.#since = new Map(missing.map((id) => [id, this.#since.get(id) ?? now()]));
-    const isDue = missing.some((id) => now() - this.#since.get(id)! >= REDIAL_MS);
-    if (!isDue) return;
-    this.#since = new Map(missing.map((id) => [id, now()]));
+    this.#missing = new Map(missing.map((id) => [id, this.#missing.get(id) ?? { since: time, dialed: time }]));
+    const tries = [...this.#missing.values()];
+    if (!tries.some(({ since, dialed }) => time - dialed >= pauseAfter(time - since))) return;
+    for (const each of tries) each.dialed = time;
     try {
       // With the others: those that are not among them would not be dialed again.
       await dial(addresses);
@@ -50,4 +57,9 @@ export class Redial {
       log.debug("missing peers are not dialed", { missing, error });
     }
   }
+}
+
+/** Between two tries of a peer that is missing for so long. */
+function pauseAfter(ms: number): number {
+  return Math.min(REDIAL_MS_MAX, Math.max(REDIAL_MS_MIN, ms * REDIAL_SHARE));
 }

@@ -25,8 +25,12 @@ function delayed(sink: Socket, ms: number): Duplex {
   if (ms === 0) return sink;
   const line = new Transform({
     transform(chunk, _encoding, done) {
-      setTimeout(() => this.push(chunk), ms);
+      setTimeout(() => this.destroyed || this.push(chunk), ms);
       done();
+    },
+    // The end is as late as what came before it.
+    flush(done) {
+      setTimeout(done, ms);
     },
   });
   line.pipe(sink);

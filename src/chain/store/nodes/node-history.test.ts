@@ -8,8 +8,10 @@ import { encodeRlp } from "../../../base/primitives/rlp.ts";
 import { garbageCollector } from "../../../node/profiling/garbage-collection.ts";
 import type { Kv } from "../../../store/storage/kv.ts";
 import { createMemoryKv } from "../../../store/storage/memory-kv.ts";
+import { numberKey, TABLE, tableKey } from "../../../store/storage/schema.ts";
 import { NodeBatch } from "../../../store/trie/node-batch.ts";
 import { NodeHistory } from "./node-history.ts";
+import { wholeVersion } from "./node-version.ts";
 import { TrieNodeTable } from "./trie-node-table.ts";
 
 const BLOCKS_OF_MERGE = 7;
@@ -81,6 +83,37 @@ test("NodeHistory finds every version of a place in rows that have many of them,
   const pruned = Array.from(kv.range({}));
   kv.transaction((writer) => history.prune(writer, owner, path, 450));
   assert.deepEqual(Array.from(kv.range({})), pruned);
+});
+
+test("NodeHistory reads versions in rows of their own, as formats before 5 wrote them, below those of a merge", () => {
+  const kv = createMemoryKv();
+  const history = new NodeHistory(kv);
+  const [owner, path] = [new Uint8Array(0), new Uint8Array(0)];
+  const nodes = [1, 2, 3].map((fill) =>
+    encodeRlp([...Array(16).fill(new Uint8Array(32).fill(fill)), new Uint8Array(0)]),
+  );
+  const key = (number: number) => tableKey(TABLE.trieNodeVersion, Uint8Array.of(0x10), numberKey(number));
+  kv.transaction((writer) => {
+    writer.put(key(5), wholeVersion(nodes[0]!));
+    writer.put(key(9), wholeVersion(nodes[1]!));
+  });
+  const batch = new NodeBatch();
+  batch.add(owner, path, 0, nodes[2]!, nodes[2]!.length);
+  history.remember(12, batch, new TrieNodeTable(createMemoryKv()));
+  mergeAll(history);
+  for (const [number, node] of [
+    [5, 0],
+    [8, 0],
+    [9, 1],
+    [11, 1],
+    [12, 2],
+    [20, 2],
+  ] as const) {
+    assert.deepEqual(history.find(owner, path, keccak256(nodes[node]!), number), nodes[node], `${number}`);
+  }
+  kv.transaction((writer) => history.removeVersions(writer, owner, new Uint8Array(32), 12));
+  kv.transaction((writer) => history.removeVersions(writer, owner, new Uint8Array(32), 9));
+  assert.deepEqual(history.find(owner, path, keccak256(nodes[0]!), 20), nodes[0]);
 });
 
 /** Passes a block of one node to `history`; the reference is to its batch. */

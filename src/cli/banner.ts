@@ -85,8 +85,12 @@ function engineOf({ consensus }: Config): string {
       ? "a block for each transaction"
       : blockTime === "manual"
         ? "blocks on demand"
-        : `a block every ${duration.print(blockTime.intervalMs).replaceAll('"', "")}`;
+        : `a block every ${durationOf(blockTime.intervalMs)}${blockTime.emptyMs === undefined ? "" : `, an empty one every ${durationOf(blockTime.emptyMs)}`}`;
   return `${consensus.engine}, ${when}`;
+}
+
+function durationOf(ms: number): string {
+  return duration.print(ms).replaceAll('"', "");
 }
 
 /** Below the listeners: programs take the first address of the output for that of this node. The other node is shown without what may be a key. */

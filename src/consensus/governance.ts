@@ -1,6 +1,6 @@
 import { addressOfCompressedKey, compressPublicKey } from "../base/crypto/compressed-public-key.ts";
 import { invariant, NodeError } from "../base/errors.ts";
-import { type Hardfork, hardforkAt } from "../base/params/hardforks.ts";
+import { type Hardfork, hardforkAt, isAtLeast } from "../base/params/hardforks.ts";
 import type { Address } from "../base/primitives/address.ts";
 import { EMPTY_BYTES } from "../base/primitives/bytes.ts";
 import { withFork } from "../chain/agreement/agreed-config.ts";
@@ -11,7 +11,7 @@ import type { StateReader } from "../evm/state/reader.ts";
 import { decodeConsensusData } from "./consensus-data.ts";
 import { agreementIn } from "./voting/block-effect.ts";
 import type { ParameterProposals } from "./voting/parameter-proposals.ts";
-import { whyRefused } from "./voting/parameters.ts";
+import { whyLowGasLimit, whyRefused } from "./voting/parameters.ts";
 import type { Proposals } from "./voting/proposals.ts";
 import type { Snapshot } from "./voting/snapshot.ts";
 import { snapshotIn } from "./voting/snapshot-storage.ts";
@@ -133,7 +133,7 @@ export function createVoting(modules: VotingModules): Voting {
 
   /** What the rules of voting allow, and what this program can execute. */
   function whyNotProposed(parameter: Parameter): string | undefined {
-    const { number, timestamp } = chain.head().block.header;
+    const { number, timestamp, gasLimit } = chain.head().block.header;
     const { name, value } = parameter;
     const refused = whyRefused(agreementAt(number), parameter, { timestamp, config: chain.config });
     if (refused !== undefined || !isForkName(name) || value === 0n) return refused;
@@ -141,7 +141,8 @@ export function createVoting(modules: VotingModules): Voting {
     if (config === undefined)
       return "this program does not know the fork, or has other forks after that time before it";
     const hardfork = hardforkAt(config, { number: number + 1, timestamp: Number(value), difficulty: 0n });
-    return whyNoContracts(chain.stateAt(number), hardfork);
+    const noContracts = whyNoContracts(chain.stateAt(number), hardfork);
+    return noContracts ?? (isAtLeast(hardfork, "amsterdam") ? whyLowGasLimit(gasLimit) : undefined);
   }
 
   return {

@@ -564,8 +564,8 @@ export class DevChain {
 
   #mode(): BlockMode {
     const { configuredMode } = this.#modules.engine;
-    const { automine = configuredMode.automine, intervalMs = configuredMode.intervalMs } = this.#settings;
-    return { automine, intervalMs };
+    const { automine = configuredMode.automine, intervalMs } = this.#settings;
+    return intervalMs === undefined ? { ...configuredMode, automine } : { automine, intervalMs };
   }
 
   #applyMode(): void {

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { bytesToHex } from "../../src/base/primitives/hex.ts";
 import { signedTransactionText } from "../../src/rpc/methods/json/transaction-json.ts";
 import { createEngines } from "./engines.ts";
-import { readT8nCases, run, type T8nCase, t8nDifference } from "./t8n.ts";
+import { executeCase, executeCaseByList, readT8nCases, run, type T8nCase, t8nDifference } from "./t8n.ts";
 import { transactionReaders } from "./t8n-transactions.ts";
 
 /**
@@ -49,6 +49,23 @@ for (const fork of RECORDINGS) {
     }
   });
 }
+
+test("amsterdam blocks are the same where each transaction is executed on the state that their access list gives", () => {
+  let applied = 0;
+  for (const t8nCase of recorded("amsterdam")) {
+    const listed = executeCaseByList(t8nCase, evm);
+    assert.deepEqual(listed.result, executeCase(t8nCase, evm), t8nCase.name);
+    applied += listed.applied;
+  }
+  assert.ok(applied > 500, `${applied} applied`);
+});
+
+test("a block stores the hash of its parent where its environment has hashes, and 0 where that of the parent is not among them", () => {
+  const cases = recorded("hashes");
+  for (const t8nCase of cases) assert.equal(t8nDifference(t8nCase, evm), undefined, t8nCase.name);
+  const lists = cases.filter(({ fork }) => fork === "Amsterdam").map(({ result }) => result["blockAccessListHash"]);
+  assert.equal(new Set(lists).size, 3);
+});
 
 test("transactionReaders read JSON and RLP alike", () => {
   const types = new Set<number>();

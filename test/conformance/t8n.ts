@@ -12,7 +12,7 @@ import { keccak256Hash } from "../../src/base/primitives/keccak.ts";
 import { toQuantity } from "../../src/base/primitives/quantity.ts";
 import { decodeRlp, encodeRlp, type RlpItem } from "../../src/base/primitives/rlp.ts";
 import type { Withdrawal } from "../../src/base/types/block.ts";
-import { encodeBlockAccessList } from "../../src/base/types/block-access-list.ts";
+import { decodeBlockAccessList, encodeBlockAccessList } from "../../src/base/types/block-access-list.ts";
 import { encodeWithdrawal } from "../../src/base/types/block-codec.ts";
 import { EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "../../src/base/types/constants.ts";
 import type { Header } from "../../src/base/types/header.ts";
@@ -20,9 +20,19 @@ import type { Receipt } from "../../src/base/types/receipt.ts";
 import { encodeReceipt } from "../../src/base/types/receipt-codec.ts";
 import { InvalidEncodingError } from "../../src/base/types/rlp-struct.ts";
 import { TransactionRejection } from "../../src/base/types/transaction/codec.ts";
+import { recoverSender } from "../../src/base/types/transaction/sender.ts";
 import type { Transaction } from "../../src/base/types/transaction/transaction.ts";
-import { BlockExecution, type BlockParent, blockEnvOf } from "../../src/evm/execution/block/block-execution.ts";
+import {
+  BlockExecution,
+  type BlockParent,
+  blockEnvOf,
+  type ExecutionModules,
+} from "../../src/evm/execution/block/block-execution.ts";
+import { ListedBlock } from "../../src/evm/execution/block/speculative-block.ts";
 import type { OpenHeader } from "../../src/evm/execution/block-context.ts";
+import { ListedChanges } from "../../src/evm/execution/parallel/listed-state.ts";
+import { RecordedExecution } from "../../src/evm/execution/parallel/recorded-execution.ts";
+import type { RecordedExecutions } from "../../src/evm/execution/parallel/speculation.ts";
 import { nextDifficulty } from "../../src/evm/execution/validation/validate-header.ts";
 import type { Evm } from "../../src/evm/machine/evm.ts";
 import { changesOfAlloc } from "../../src/evm/state/state-changes.ts";
@@ -168,8 +178,42 @@ function isOwnText(error: string): boolean {
   return ["blob gas (", "blob tx used but", "rlp: "].some((beginning) => error.startsWith(beginning));
 }
 
+/** The block of a case, before it is executed. */
+type ListedCase = { readonly header: OpenHeader; readonly parent: BlockParent; readonly modules: ExecutionModules };
+
+/**
+ * As `executeCase`, with each transaction executed on the state that the access list of the block gives, the last one first.
+ * @throws Error where the state was another one when the block came to a transaction
+ */
+export function executeCaseByList(t8nCase: Omit<T8nCase, "result">, evm: Evm) {
+  const { blockAccessList, body } = executeCase(t8nCase, evm);
+  const list = new ListedChanges(decodeBlockAccessList(encodeRlp(bytesTree(blockAccessList!))));
+  const transactions = transactionReaders(body).map((read) => read());
+  const counts = { applied: 0, conflicts: 0 };
+  const result = executeCase(t8nCase, evm, ({ header, parent, modules }) => {
+    const block = new ListedBlock(header, list, parent, modules);
+    for (const [position, tx] of [...transactions.entries()].reverse()) {
+      block.execute(tx, recoverSender(tx, "amsterdam"), position);
+    }
+    const batch = block.take();
+    const starts = new Map(batch.hashes.map((hash, i) => [hash, batch.starts[i]!]));
+    return {
+      evmOf(_, hash, own) {
+        const start = starts.get(hash);
+        return start === undefined ? undefined : new RecordedExecution(batch, start, own, counts);
+      },
+    };
+  });
+  if (counts.conflicts > 0) throw new Error(`${counts.conflicts} conflicts`);
+  return { result, applied: counts.applied };
+}
+
 /** Executes the block of a case and gives it as `evm t8n` would: in the order in which a difference says most. */
-export function executeCase({ alloc: json, env, fork = DEFAULT_FORK, txs }: Omit<T8nCase, "result">, evm: Evm) {
+export function executeCase(
+  { alloc: json, env, fork = DEFAULT_FORK, txs }: Omit<T8nCase, "result">,
+  evm: Evm,
+  recordedFor?: (block: ListedCase) => RecordedExecutions,
+) {
   const config = configOfNetwork(fork);
   if (config === undefined) throw new Error(`unknown fork ${fork}`);
   const header = headerOf(env, config);
@@ -186,7 +230,10 @@ export function executeCase({ alloc: json, env, fork = DEFAULT_FORK, txs }: Omit
   };
   // Without the difficulty nobody is rewarded, as `evm t8n` does by default; the opcode has it from the context.
   const unrewarded = { ...header, difficulty: 0n };
-  const execution = new BlockExecution(blockEnvOf(header, parent, config), unrewarded, { config, evm, stateTrie });
+  // Without any hashes `evm t8n` stores none; where that of the parent is not among them, it stores 0.
+  const blockEnv = { ...blockEnvOf(header, parent, config), hasParentHash: env.blockHashes !== undefined };
+  const recorded = recordedFor?.({ header: unrewarded, parent, modules: { config, evm, stateTrie } });
+  const execution = new BlockExecution(blockEnv, unrewarded, { config, evm, stateTrie, recorded });
 
   const transactions: Transaction[] = [];
   const rejected: { index: number; error: string }[] = [];
@@ -333,6 +380,10 @@ type HexTree = string | readonly HexTree[];
 
 function hexTree(item: RlpItem): HexTree {
   return item instanceof Uint8Array ? bytesToHex(item) : item.map(hexTree);
+}
+
+function bytesTree(tree: HexTree): RlpItem {
+  return typeof tree === "string" ? hexToBytes(tree) : tree.map(bytesTree);
 }
 
 /** Where `own` first has another value than `expected`; members that `expected` lacks are not compared. */

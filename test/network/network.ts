@@ -301,6 +301,8 @@ function createNode(home: string, port: number, flags: string[], nodeArgs: reado
       const args = ["--import", "tsx", ...nodeArgs];
       spawned(spawnEvmintd(["start", "--home", home, ...flags], args, process.execPath, entry));
     },
+    /** Declares lines of level error that the process that runs may log. */
+    allowErrors: (...patterns: readonly RegExp[]) => running?.allowErrors(...patterns),
     async kill() {
       running?.child.kill("SIGKILL");
       await running?.exited;

@@ -132,7 +132,7 @@ function isScalarAt(bytes: Uint8Array, start: number, end: Uint8Array): boolean 
   return false;
 }
 
-/** The native addon where it loads, else WebAssembly. Loading it takes 10 ms, so that a start without a signature does not. */
+/** The native addon where it loads, else WebAssembly. Loading it takes 10 ms, which no start waits for. */
 function loadedAtFirstUse(): Secp256k1Backend {
   let loaded: Secp256k1Backend | undefined;
   const load = () => {
@@ -152,3 +152,8 @@ function loadedAtFirstUse(): Secp256k1Backend {
 export const secp256k1: Secp256k1 = createSecp256k1(loadedAtFirstUse());
 
 export const { recoverPublicKey, recoverPublicKeys, recoverAddress, sign, publicKeyFromPrivate } = secp256k1;
+
+/** Loads what makes and verifies signatures, which the first of them would wait for. */
+export function loadSignatures(): void {
+  void secp256k1.backend;
+}

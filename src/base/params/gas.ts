@@ -136,6 +136,11 @@ export const SYSTEM_CALL_GAS = 30_000_000n;
 export const SYSTEM_CALL_STATE_GAS = 16n * STATE_GAS.slot;
 /** EIP-7928 (Amsterdam): gas of the block's limit for each account and slot of its access list */
 export const BLOCK_ACCESS_LIST_ITEM_GAS = 2_000n;
+/**
+ * Least gas limit that validators may agree on for Amsterdam. The list of an empty block has 25 items, full queues of requests add up to 250, and a
+ * vote its slots: a block that has no room for one of them stops the chain.
+ */
+export const AMSTERDAM_GAS_LIMIT_MIN = 500n * BLOCK_ACCESS_LIST_ITEM_GAS;
 /** EIP-7934 (Osaka): bytes of a block's RLP */
 export const BLOCK_RLP_SIZE_MAX = 8_388_608;
 /** Least gas limit of a block (Yellow Paper 4.4.4) and how much of the parent's it may move by. */

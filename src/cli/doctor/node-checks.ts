@@ -46,7 +46,8 @@ export function ageFinding(
   }
   const text = `block ${number} is ${durationText(Math.max(0, ageMs))} old`;
   const { blockTime } = consensus;
-  const periodMs = blockPeriodMs ?? (typeof blockTime === "object" ? blockTime.intervalMs : undefined);
+  const periodMs =
+    blockPeriodMs ?? (typeof blockTime === "object" ? (blockTime.emptyMs ?? blockTime.intervalMs) : undefined);
   if (periodMs === undefined || ageMs <= Math.max(QUIET_MS_MIN, BLOCK_TIMES_MAX * periodMs)) return ok(text);
   const advice = "/readyz says why; compare with --peer, and look at peers and clock";
   return fault(`${text}, and a block should come each ${durationText(periodMs)}: ${advice}`);

@@ -227,6 +227,8 @@ test("a block is old beyond twenty block times and a minute, and never where blo
   assert.equal(level(59, { intervalMs: 1_000 }), "ok");
   assert.equal(level(61, { intervalMs: 1_000 }), "fault");
   assert.equal(level(61, { intervalMs: 5_000 }), "ok");
+  assert.equal(level(599, { intervalMs: 1_000, emptyMs: 30_000 }), "ok");
+  assert.equal(level(601, { intervalMs: 1_000, emptyMs: 30_000 }), "fault");
   // What is agreed counts, whatever the setting of the node says.
   assert.equal(level(101, { intervalMs: 10_000 }, { blockPeriodMs: 5_000 }), "fault");
   assert.equal(level(10_000, "instant"), "ok");

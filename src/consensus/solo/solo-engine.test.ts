@@ -187,6 +187,40 @@ test("an engine with an interval makes a block at each, empty or not, until it i
   assert.equal(times.length, 3);
 });
 
+test("an engine with a longer interval for empty blocks skips those that are not due, and a transaction has its block at the next interval", (t) => {
+  const { engine, timers, times, sizes, clock, submit } = engineOf({ intervalMs: 1_000, emptyMs: 5_000 });
+  t.after(() => engine.stop());
+  clock.headTimestamp = 999;
+  engine.start();
+  const tick = () => {
+    clock.now = { seconds: clock.now.seconds + 1, nanos: 0 };
+    timers.advanceSync(1_000);
+  };
+  for (let i = 0; i < 3; i++) tick();
+  assert.deepEqual(sizes, []);
+  tick();
+  assert.deepEqual(
+    times.map(({ seconds }) => seconds),
+    [1_004],
+  );
+  tick();
+  submit(2);
+  tick();
+  assert.deepEqual(
+    times.map(({ seconds }) => seconds),
+    [1_004, 1_006],
+  );
+  for (let i = 0; i < 5; i++) tick();
+  assert.deepEqual(
+    times.map(({ seconds }) => seconds),
+    [1_004, 1_006, 1_011],
+  );
+  assert.deepEqual(sizes, [0, 2, 0]);
+  engine.setMode({ automine: false, intervalMs: 1_000 });
+  tick();
+  assert.equal(sizes.length, 4);
+});
+
 test("a block of an interval is packed ahead for the time at which it is due", (t) => {
   const { engine, timers, times, ahead, clock, submit } = engineOf({ intervalMs: 2_000 }, { packsAhead: true });
   t.after(() => engine.stop());

@@ -10,17 +10,18 @@ import type { Application, Proposal, Time } from "../application.ts";
 import type { Engine } from "../engine.ts";
 import { PACKING_LIMITS } from "../pack-transactions.ts";
 
-/** When blocks are made: at once for a pending transaction, only on demand, or every so many milliseconds. */
-export type BlockTime = "instant" | "manual" | { readonly intervalMs: number };
+/** Milliseconds between blocks, and from a block to an empty one, where that is longer. */
+type BlockInterval = { readonly intervalMs: number; readonly emptyMs?: number };
 
-/** The same for an engine whose caller may have both: at once for a pending transaction, and every so many milliseconds (0: never). */
-export type BlockMode = { readonly automine: boolean; readonly intervalMs: number };
+/** When blocks are made: at once for a pending transaction, only on demand, or at intervals. */
+export type BlockTime = "instant" | "manual" | BlockInterval;
+
+/** The same for an engine whose caller may have both: at once for a pending transaction, and at intervals (0: never). */
+export type BlockMode = { readonly automine: boolean } & BlockInterval;
 
 function modeOf(blockTime: BlockTime): BlockMode {
-  return {
-    automine: blockTime === "instant",
-    intervalMs: typeof blockTime === "object" ? blockTime.intervalMs : 0,
-  };
+  const automine = blockTime === "instant";
+  return typeof blockTime === "object" ? { automine, ...blockTime } : { automine, intervalMs: 0 };
 }
 
 /**
@@ -233,10 +234,21 @@ export class SoloEngine implements Omit<Engine, "start" | "stop"> {
   }
 
   #produceAtInterval(): void {
-    this.#produce(true);
+    const { intervalMs } = this.#mode;
+    const isSkipped = this.#isTooSoonForEmpty();
+    if (!isSkipped) this.#produce(true);
     if (!this.#modules.packsAhead) return;
-    this.#expected = this.#proposalAt(later(this.#proposedAt, this.#mode.intervalMs));
+    this.#expected = this.#proposalAt(later(isSkipped ? this.#modules.now() : this.#proposedAt, intervalMs));
     if (this.#modules.executableCount() > 0) this.#scheduleAhead();
+  }
+
+  /** By the time of the head: a start makes no block that is not due. */
+  #isTooSoonForEmpty(): boolean {
+    const { now, executableCount, headTimestamp } = this.#modules;
+    const { emptyMs } = this.#mode;
+    if (emptyMs === undefined || executableCount() > 0) return false;
+    const { seconds, nanos } = now();
+    return (seconds - headTimestamp()) * 1_000 + nanos / 1e6 < emptyMs;
   }
 
   /** Packs a part of the expected block soon. */

@@ -18,7 +18,7 @@ import {
 import { compressPublicKey } from "../../base/crypto/compressed-public-key.ts";
 import { publicKeyFromPrivate } from "../../base/crypto/secp256k1.ts";
 import { TIME_FORK_FIELDS } from "../../base/params/fork-id.ts";
-import { REQUEST_CONTRACTS } from "../../base/params/gas.ts";
+import { AMSTERDAM_GAS_LIMIT_MIN, REQUEST_CONTRACTS } from "../../base/params/gas.ts";
 import type { GenesisAccount } from "../../base/params/genesis-account.ts";
 import type { Address } from "../../base/primitives/address.ts";
 import { keccak256Hash } from "../../base/primitives/keccak.ts";
@@ -138,6 +138,11 @@ test("Amsterdam begins by a vote where its contracts are, and every validator ha
   const queue: GenesisAccount = { balance: 0n, nonce: 1n, code: Uint8Array.of(0x5f, 0x5f, 0xf3) };
   const contracts = REQUEST_CONTRACTS.map(({ address }): [Address, GenesisAccount] => [address, queue]);
   const options = { genesis: { ...GENESIS, alloc: new Map([...GENESIS.alloc, ...contracts]) } };
+  const low = openNode({ ...options, gasLimit: AMSTERDAM_GAS_LIMIT_MIN - 1n });
+  assert.throws(() => low.voting.proposeParameter(fork), {
+    code: "CLIQUE_PARAMETER_REFUSED",
+    message: /access lists/,
+  });
   const nodes = [openNode(options), openNode(options)];
   const [node, other] = nodes as [TestApplication, TestApplication];
   node.voting.proposeParameter(fork);

@@ -1,9 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testChain } from "../../../test/support/evm/execution/factories.ts";
+import type { ChainConfig } from "../../base/params/chain-config.ts";
+import { AMSTERDAM_GAS_LIMIT_MIN } from "../../base/params/gas.ts";
 import type { Address } from "../../base/primitives/address.ts";
 import { type Hash, ZERO_HASH } from "../../base/primitives/hash.ts";
-import { type Agreement, NO_AGREEMENT, readAgreement, writeAgreement } from "../../chain/agreement/agreement.ts";
+import {
+  type Agreement,
+  NO_AGREEMENT,
+  type Parameter,
+  readAgreement,
+  writeAgreement,
+} from "../../chain/agreement/agreement.ts";
 import { createWorldState } from "../../evm/state/world-state.ts";
 import { countParameterVote, FORK_NOTICE_SECONDS, whyRefused } from "./parameters.ts";
 import { EPOCH_BLOCKS, VOTES_PER_SIGNER_MAX } from "./snapshot.ts";
@@ -121,6 +129,30 @@ test("forks are agreed on in time, in their order, and whether the program knows
     ["bpo2Time", FORK + 150n],
   ] as const) {
     assert.ok(!isRefused(name, value), `${name} ${value}`);
+  }
+});
+
+test("Amsterdam and a gas limit without room for its access lists exclude each other, whichever is agreed on first", () => {
+  const amsterdam = { name: "amsterdamTime", value: FORK };
+  const limit = (value: bigint) => ({ name: "gasLimit", value });
+  const least = AMSTERDAM_GAS_LIMIT_MIN;
+  const isRefused = (values: readonly Parameter[], parameter: Parameter, config: ChainConfig = CONFIG) =>
+    whyRefused({ values }, parameter, { timestamp: NOW, config }) !== undefined;
+  const began = { ...CONFIG, amsterdamTime: NOW };
+  const takenBack = { ...amsterdam, value: 0n };
+  for (const [expected, values, parameter, config] of [
+    [true, [amsterdam], limit(least - 1n)],
+    [false, [amsterdam], limit(least)],
+    [false, [amsterdam, limit(least)], limit(0n)],
+    [true, [], limit(least - 1n), began],
+    [false, [], limit(least - 1n)],
+    [false, [takenBack], limit(least - 1n), began],
+    [true, [limit(least - 1n)], amsterdam],
+    [false, [limit(least - 1n)], { name: "osakaTime", value: FORK }],
+    [false, [limit(least - 1n), amsterdam], takenBack],
+    [false, [limit(least)], amsterdam],
+  ] as readonly (readonly [boolean, readonly Parameter[], Parameter, ChainConfig?])[]) {
+    assert.equal(isRefused(values, parameter, config), expected, `${parameter.name} ${parameter.value}`);
   }
 });
 

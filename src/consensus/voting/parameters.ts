@@ -1,4 +1,5 @@
 import type { ChainConfig } from "../../base/params/chain-config.ts";
+import { AMSTERDAM_GAS_LIMIT_MIN } from "../../base/params/gas.ts";
 import type { Address } from "../../base/primitives/address.ts";
 import type { Hash } from "../../base/primitives/hash.ts";
 import { type Agreement, type CastParameterVote, isForkName, type Parameter } from "../../chain/agreement/agreement.ts";
@@ -71,9 +72,28 @@ export function whyRefused(
   const current = values.find((agreed) => agreed.name === name)?.value;
   if (value === current) return "it has this value already";
   if (current === undefined && values.length >= VALUES_MAX) return "too many values are agreed on";
-  if (isForkName(name)) return whyNoFork(values, parameter, block);
+  if (isForkName(name)) return whyNoFork(values, parameter, block) ?? whyNoRoom(values, parameter);
   if (value === 0n && current === undefined && PARAMETERS[name]?.isClearable) return "there is no agreement on it";
-  return whyOutOfBounds(name, value);
+  const hasLists = name === "gasLimit" && hasAmsterdam(values, block.config);
+  return whyOutOfBounds(name, value, hasLists ? AMSTERDAM_GAS_LIMIT_MIN : undefined);
+}
+
+function hasAmsterdam(values: readonly Parameter[], { amsterdamTime }: ChainConfig): boolean {
+  const agreed = values.find(({ name }) => name === "amsterdamTime");
+  return agreed === undefined ? amsterdamTime !== undefined : agreed.value !== 0n;
+}
+
+/** The gas limit bounds the access list of each block from Amsterdam on (EIP-7928), also of those without transactions. */
+function whyNoRoom(values: readonly Parameter[], { name, value }: Parameter): string | undefined {
+  const gasLimit = values.find((agreed) => agreed.name === "gasLimit")?.value;
+  if (name !== "amsterdamTime" || value === 0n || gasLimit === undefined) return undefined;
+  return whyLowGasLimit(gasLimit);
+}
+
+/** Why no block of Amsterdam can have that gas limit; undefined where it can. */
+export function whyLowGasLimit(gasLimit: bigint): string | undefined {
+  if (gasLimit >= AMSTERDAM_GAS_LIMIT_MIN) return undefined;
+  return `the gas limit is ${gasLimit}, and blocks of Amsterdam need ${AMSTERDAM_GAS_LIMIT_MIN} for their access lists: vote on gasLimit first`;
 }
 
 function whyNoFork(
@@ -99,12 +119,13 @@ function whyNoFork(
   return undefined;
 }
 
-function whyOutOfBounds(name: string, value: bigint): string | undefined {
+function whyOutOfBounds(name: string, value: bigint, higherLeast?: bigint): string | undefined {
   const rule = PARAMETERS[name];
   if (rule === undefined) return "there is no such parameter";
   if (value === 0n && rule.isClearable) return undefined;
-  if (value >= rule.least && value <= rule.most) return undefined;
-  return `it is from ${rule.least} to ${rule.most} ${rule.unit}${rule.isClearable ? ", or 0 for none" : ""}`;
+  const least = higherLeast ?? rule.least;
+  if (value >= least && value <= rule.most) return undefined;
+  return `it is from ${least} to ${rule.most} ${rule.unit}${rule.isClearable ? ", or 0 for none" : ""}`;
 }
 
 /** The votes that still count at block `number`: of this epoch, of validators, from the same starting set. */

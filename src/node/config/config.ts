@@ -1,6 +1,7 @@
 import { CHECKPOINT_LIMITS } from "../../heritage/les/checkpoints/checkpoint.ts";
 import {
   CALL_LIMITS,
+  DETAIL_LIMITS,
   FILTER_LIMITS,
   PROCESS_LIMITS,
   SERVER_LIMITS,
@@ -46,6 +47,7 @@ export const LIMITS = {
   tokens: TOKEN_LIMITS,
   processes: PROCESS_LIMITS,
   calls: CALL_LIMITS,
+  details: DETAIL_LIMITS,
   filters: FILTER_LIMITS,
   subscriptions: SUBSCRIPTION_LIMITS,
   checkpoints: CHECKPOINT_LIMITS,

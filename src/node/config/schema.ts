@@ -177,7 +177,7 @@ export const SCHEMA = {
       {
         dev: "instant",
         description:
-          "instant makes a block for pending transactions at once, manual on demand; a duration is the block interval. Below 1s several blocks share a timestamp, and other clients do not import such a chain.",
+          "instant makes a block for pending transactions at once, manual on demand; a duration is the block interval; 1s/30s makes empty blocks each 30 s alone, with the solo engine. Below 1s several blocks share a timestamp, and other clients do not import such a chain.",
       },
     ),
     gasLimit: option("consensus.gas-limit", gas, DEFAULTS.blockGasLimit, {

@@ -51,6 +51,9 @@ test("every value type reads back what it prints", () => {
     fc.oneof(
       fc.constantFrom("instant" as const, "manual" as const),
       fc.integer({ min: 1 }).map((intervalMs) => ({ intervalMs })),
+      fc
+        .tuple(fc.integer({ min: 1 }), fc.integer({ min: 1 }))
+        .map(([a, b]) => ({ intervalMs: Math.min(a, b), emptyMs: Math.max(a, b) })),
     ),
   );
 });
@@ -66,6 +69,14 @@ test("a duration longer than a timer can wait is refused", () => {
   assert.equal(types.duration.parse("596h"), 596 * 3_600_000);
   assert.equal(types.duration.parse("600h"), undefined);
   assert.equal(types.blockTime.parse("600h"), undefined);
+});
+
+test("blockTime has the interval, and a longer one for empty blocks", () => {
+  assert.deepEqual(types.blockTime.parse("1s/30s"), { intervalMs: 1_000, emptyMs: 30_000 });
+  for (const wrong of ["30s/1s", "1s/", "/1s", "1s/2s/3s", "instant/1s", "1s/30", "0/1s"]) {
+    assert.equal(types.blockTime.parse(wrong), undefined, wrong);
+  }
+  assert.equal(types.blockTime.print({ intervalMs: 1_000, emptyMs: 30_000 }), '"1s/30s"');
 });
 
 test("a duration without a unit is refused, zero apart", () => {

@@ -144,13 +144,22 @@ export const date: ValueType<number> = {
 
 /** When the solo engine makes blocks. */
 export const blockTime: ValueType<BlockTime> = {
-  expects: "instant, manual, or a duration such as 1s or 500ms",
+  expects: "instant, manual, a duration such as 1s or 500ms, or two such as 1s/30s",
   parse(raw) {
     if (raw === "instant" || raw === "manual") return raw;
-    const intervalMs = duration.parse(raw);
-    return intervalMs ? { intervalMs } : undefined;
+    const [interval, empty, ...rest] = typeof raw === "string" ? raw.split("/") : [raw];
+    const intervalMs = duration.parse(interval!);
+    if (!intervalMs || rest.length > 0) return undefined;
+    if (empty === undefined) return { intervalMs };
+    const emptyMs = duration.parse(empty);
+    return emptyMs !== undefined && emptyMs >= intervalMs ? { intervalMs, emptyMs } : undefined;
   },
-  print: (value) => (typeof value === "string" ? JSON.stringify(value) : duration.print(value.intervalMs)),
+  print(value) {
+    if (typeof value === "string") return JSON.stringify(value);
+    const { intervalMs, emptyMs } = value;
+    const interval = duration.print(intervalMs);
+    return emptyMs === undefined ? interval : `${interval.slice(0, -1)}/${duration.print(emptyMs).slice(1)}`;
+  },
 };
 
 const WEI_UNITS: Readonly<Record<string, bigint>> = {

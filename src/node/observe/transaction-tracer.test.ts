@@ -8,6 +8,7 @@ import { encodeDeployData, encodeFunctionData, getContractAddress, type Hex } fr
 import { DEV_ADDRESSES } from "../../../test/support/accounts.ts";
 import { overHttp } from "../../../test/support/clients.ts";
 import { startTestNode } from "../../../test/support/test-node.ts";
+import { HANG_MS } from "../../../test/support/until.ts";
 import { createLogger } from "../../base/telemetry/create-logger.ts";
 import { fatalTimers } from "../../base/telemetry/fatal-timers.ts";
 import { type Logger, SILENT_LOGGER } from "../../base/telemetry/logger.ts";
@@ -162,7 +163,8 @@ test("the log for people has a transaction with its calls, and where a call reve
   });
   const log = Object.assign(createLogger({ level: "info", format: "pretty", write }), { activity });
   const settings = { artifacts: join(folder, "foundry/out") };
-  const node = await startTestNode({ dev: true, log, settings });
+  const limits = { details: { transactionMs: HANG_MS, callMs: HANG_MS } };
+  const node = await startTestNode({ dev: true, log, settings, limits });
   const { abi, evm } = contracts["Store"]!;
   const store = getContractAddress({ from: ALICE, nonce: 0n });
   const send = (request: object) =>

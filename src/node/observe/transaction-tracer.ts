@@ -9,9 +9,6 @@ import type { ExecutionPort } from "../../rpc/ports/execution.ts";
 import { ResponseTooLargeError } from "../../rpc/transport/errors.ts";
 import type { ProjectNames } from "./project-names.ts";
 
-/** A transaction that takes longer to execute again has no details: as long as a trace may take unless its caller says otherwise. */
-const TIMEOUT_MS = 5_000;
-
 /** A trace that is larger is not parsed: 20 ms of the chain's thread, for lines of which most are left out. */
 const TRACE_BYTES_MAX = 2 << 20;
 
@@ -73,11 +70,14 @@ const PRINTED_MAX = 200;
 export class TransactionTracer {
   readonly #names: ProjectNames;
   readonly #tracing: Pick<ExecutionPort, "traceTransaction">;
+  readonly #timeoutMs: number;
   readonly #textOf = createConsoleReader();
 
-  constructor(names: ProjectNames, tracing: Pick<ExecutionPort, "traceTransaction">) {
+  /** @param timeoutMs of executing a transaction again; one that takes longer has no details */
+  constructor(names: ProjectNames, tracing: Pick<ExecutionPort, "traceTransaction">, timeoutMs: number) {
     this.#names = names;
     this.#tracing = tracing;
+    this.#timeoutMs = timeoutMs;
   }
 
   /** @throws what tracing throws: TracingTimeoutError above all */
@@ -86,7 +86,7 @@ export class TransactionTracer {
     { number, isFailed }: { readonly number: number; readonly isFailed: boolean },
   ): Promise<TransactionDetails> {
     const run: RunTracer = async (tracer, tracerConfig) => {
-      const request = { tracer, tracerConfig, timeoutMs: TIMEOUT_MS };
+      const request = { tracer, tracerConfig, timeoutMs: this.#timeoutMs };
       const trace = await this.#tracing.traceTransaction({ hash, request });
       const size = typeof trace === "string" ? trace.length : trace.reduce((sum, { length }) => sum + length, 0);
       if (size > TRACE_BYTES_MAX) throw new ResponseTooLargeError();

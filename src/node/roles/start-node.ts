@@ -278,7 +278,8 @@ export class NodeInProcess implements RunningNode {
     const { chain, devChain, opened, pool } = this.core;
     const accounts = opened.devAccounts;
     const names = new ProjectNames(this.#contracts, { chain, accounts });
-    const tracer = new TransactionTracer(names, execution);
+    const { transactionMs, callMs } = this.#config.limits.details;
+    const tracer = new TransactionTracer(names, execution, transactionMs);
     if (this.#activity === undefined) {
       const log = this.#log.child("chain");
       logTransactions({ chain, devChain }, { log, timers, tracer, hasArtifacts: this.#contracts !== undefined });
@@ -294,6 +295,7 @@ export class NodeInProcess implements RunningNode {
       accounts,
       methods: () => this.#rpc!.methods,
       traceCall: (params) => this.provider.request({ method: "debug_traceCall", params }),
+      callMs,
     });
   }
 }

@@ -124,6 +124,14 @@ export const CALL_LIMITS = {
   blockCacheBytesMax: 256 * 2 ** 20,
 } as const;
 
+/** What a dev chain's log executes again to say more of it: a transaction or call that takes longer has fewer lines. */
+export const DETAIL_LIMITS = {
+  /** As long as a trace may take unless its caller says otherwise. */
+  transactionMs: 5_000,
+  /** People look at the line of a call while it is printed. */
+  callMs: 500,
+} as const;
+
 /** Filters that callers poll. */
 export const FILTER_LIMITS = {
   /** Of all callers. They cost the caller nothing and live for minutes; each is a position in the chain with its criteria. */

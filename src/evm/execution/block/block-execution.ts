@@ -97,6 +97,8 @@ export type BlockEnv = {
   readonly patch?: StateChanges | undefined;
   /** Blob gas the block may use. */
   readonly blobGasMax: bigint;
+  /** False where the parent's hash is unknown: what stores it (EIP-2935) is then left out, as by `evm t8n`. */
+  readonly hasParentHash?: boolean;
   /** Accounts and slots that the access list may have before the last step of the block; undefined: the end of the block will tell. */
   readonly accessListItemsMax?: number | undefined;
 };
@@ -148,7 +150,8 @@ export class BlockExecution {
     const gasPool = fullGasPool(header.gasLimit, blobGasMax);
     this.#environment = { evm, block: context, state, gasPool };
     this.#accesses = isAtLeast(context.hardfork, "amsterdam") ? new AccessListBuilder(state) : undefined;
-    storeAncestry(header, this.#environment, this.#stepOf(0));
+    const ancestry = env.hasParentHash === false ? { ...header, parentHash: undefined } : header;
+    storeAncestry(ancestry, this.#environment, this.#stepOf(0));
   }
 
   /** The largest gas limit that one more transaction can have. @param checks of that transaction */

@@ -33,14 +33,17 @@ export type Step = <T>(run: (onAccess: ExecuteOptions["onAccess"]) => T) => T;
 
 /** What precedes the transactions of a block: EIP-4788 from Cancun, EIP-2935 from Prague. A missing or failing contract is ignored. */
 export function storeAncestry(
-  { parentHash, parentBeaconBlockRoot }: Pick<Header, "parentHash" | "parentBeaconBlockRoot">,
+  {
+    parentHash,
+    parentBeaconBlockRoot,
+  }: Pick<Header, "parentBeaconBlockRoot"> & { readonly parentHash: Hash | undefined },
   environment: SystemCallEnvironment,
   step: Step = (run) => run(undefined),
 ): void {
   if (parentBeaconBlockRoot !== undefined) {
     step((onAccess) => systemCall(BEACON_ROOTS_ADDRESS, hashToBytes(parentBeaconBlockRoot), environment, onAccess));
   }
-  if (isAtLeast(environment.block.hardfork, "prague")) {
+  if (parentHash !== undefined && isAtLeast(environment.block.hardfork, "prague")) {
     step((onAccess) => systemCall(HISTORY_STORAGE_ADDRESS, hashToBytes(parentHash), environment, onAccess));
   }
 }

@@ -24,6 +24,8 @@ type CallDetailsModules = {
   readonly headState: () => { readonly number: number; readonly state: StateReader };
   /** `debug_traceCall` of the node. */
   readonly traceCall: (params: readonly unknown[]) => Promise<unknown>;
+  /** Of executing a call again; one that takes longer has no lines. */
+  readonly timeoutMs: number;
   /** Milliseconds of a clock that never goes back. */
   readonly now: () => number;
 };
@@ -63,10 +65,10 @@ export class CallDetails {
   }
 
   async #trace(call: readonly unknown[], overrides: object, isFailed: boolean): Promise<readonly string[]> {
-    const { tracer, traceCall, headState, now } = this.#modules;
+    const { tracer, traceCall, headState, timeoutMs, now } = this.#modules;
     const startMs = now();
     const run: RunTracer = (name, tracerConfig) =>
-      traceCall([...call, { tracer: name, tracerConfig, timeout: "500ms", ...overrides }]);
+      traceCall([...call, { tracer: name, tracerConfig, timeout: `${timeoutMs}ms`, ...overrides }]);
     const { printed, revertedAt } = await tracer
       .detailsBy(run, { number: headState().number, isFailed })
       .catch(() => ({ printed: [], revertedAt: undefined }));

@@ -25,6 +25,8 @@ type ShownChain = {
   readonly methods: () => Iterable<string>;
   /** `debug_traceCall` of the node. */
   readonly traceCall: (params: readonly unknown[]) => Promise<unknown>;
+  /** In which a call is executed again for its lines. */
+  readonly callMs: number;
 };
 
 /** Has the log for people show a dev chain: its blocks, and calls by the names of its contracts. */
@@ -43,7 +45,14 @@ export function showChain(activity: ActivityLog, shown: ShownChain): void {
     accounts: () => shown.accounts.map(({ address }) => address),
     waitingReason: (hash: string) => waitingReason(hash as Hash, mempool),
   };
-  const details = new CallDetails({ names, tracer, headState, traceCall: shown.traceCall, now });
+  const details = new CallDetails({
+    names,
+    tracer,
+    headState,
+    traceCall: shown.traceCall,
+    timeoutMs: shown.callMs,
+    now,
+  });
   activity.connect({
     isMuted: () => devChain?.settings.logging === false,
     wordsOf: (record) => wordsOf(record, modules),

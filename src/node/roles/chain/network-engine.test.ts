@@ -53,6 +53,11 @@ test("a genesis file that is not that of CometBFT ends the start, before a store
     (file: Record<string, unknown>) => ({ ...file, alloc: {} }),
     (file: Record<string, unknown>) => ({ ...file, config: { ...(file["config"] as object), chainId: 77 } }),
     (file: Record<string, unknown>) => ({ ...file, config: { ...(file["config"] as object), evmint: { jail: true } } }),
+    // Block 0 has the same hash.
+    (file: Record<string, unknown>) => ({
+      ...file,
+      config: { ...(file["config"] as object), osakaTime: 4_000_000_000 },
+    }),
   ]) {
     const home = newHome();
     edit(genesisPath(home), change);
@@ -84,4 +89,8 @@ test("rules that CometBFT's genesis does not have are no reason to stop a chain 
   });
   // CometBFT is started: a program that is none ends at once, and is no error of the start.
   assert.equal(await codeOfStart(home), undefined);
+});
+
+test("a network has one block time, and none of its own for empty blocks", async () => {
+  assert.equal(await codeOfStart(newHome(), { "consensus.block-time": "1s/30s" }), "CONFIG_INVALID");
 });

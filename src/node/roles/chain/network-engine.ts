@@ -196,6 +196,12 @@ function enginePartsOf(config: Config) {
       { key: "consensus.block-time" },
     );
   }
+  if (consensus.blockTime.emptyMs !== undefined) {
+    throw new InvalidConfigError(
+      "consensus.block-time: CometBFT makes empty blocks at the same pace; give one duration such as 1s",
+      { key: "consensus.block-time" },
+    );
+  }
   const directory = cometbftPath(home);
   return {
     binary: findProgram(cometbft.binary),

@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import { loadSignatures } from "../../../base/crypto/secp256k1.ts";
 import { NodeError } from "../../../base/errors.ts";
 import { gasLimitBase, nextGasLimit } from "../../../base/params/fees.ts";
 import { ForkHashes } from "../../../base/params/fork-id.ts";
@@ -60,7 +61,7 @@ import type { PoolRole } from "./pool-role.ts";
 
 /** How often the clocks are compared while no block is made. */
 const CLOCK_CHECK_MS = 10_000;
-/** The EVM of the newest rules is compiled this long after the start: after the first answer, before the first call. */
+/** The EVM of the newest rules is compiled, and the addon for signatures loaded, this long after the start: after the first answer, before the first call. */
 const WARM_UP_AFTER_MS = 200;
 
 export type ProductionModules = {
@@ -304,7 +305,10 @@ export class ProductionRole implements ProductionParts {
     else await this.#startEngine();
     this.#timers = [
       timers.every(CLOCK_CHECK_MS, "clock check", this.#clock.check),
-      timers.after(WARM_UP_AFTER_MS, "warm-up", this.pending),
+      timers.after(WARM_UP_AFTER_MS, "warm-up", () => {
+        this.pending();
+        loadSignatures();
+      }),
     ];
   }
 

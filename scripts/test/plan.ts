@@ -11,6 +11,7 @@ const LONG = [
   "test/browser/",
   "test/conformance/precompiles.test.ts",
   "test/crash/",
+  "test/deploy/haproxy.test.ts",
   "test/differential/",
   "test/docs/examples",
   "test/docs/runnable.test.ts",
@@ -49,8 +50,8 @@ const LONG = [
   "test/storm/",
 ];
 
-/** Of the long ones those that take minutes: the nightly run has them. */
-const NIGHTLY = ["test/crash/damaged-pages.test.ts"];
+/** Of the long ones those that take minutes, or check a page of operations at the pace of real servers: the nightly run has them. */
+const NIGHTLY = ["test/crash/damaged-pages.test.ts", "test/deploy/haproxy.test.ts"];
 
 /** Run once more over connections that two RPC processes serve (ADR 53). */
 const OVER_PROCESSES = [

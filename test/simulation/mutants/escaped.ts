@@ -1,5 +1,5 @@
 import type { Plan } from "../scenario/plan.ts";
-import { all, hasFault, hasTraffic, type Mutant } from "./mutant.ts";
+import { all, hasFault, hasSetting, hasTraffic, type Mutant } from "./mutant.ts";
 
 /** A kill comes between two transactions of a merge, and the start after it reads the log in more than one piece. */
 const hasSmallMerges = ({ nodes: [node] }: Plan) =>
@@ -28,5 +28,22 @@ export const ESCAPED_MUTANTS: readonly EscapedMutant[] = [
     suits: all(hasFault("kill-at-write"), hasTraffic(20), hasSmallMerges),
     seedsMax: 40,
     checks: ["liveness", "answers", "reader", "own fault", "agreement", "model", "crash"],
+  },
+  {
+    name: "oldest-block-before-its-nodes",
+    why: "An index without its first blocks names its oldest one before it has the nodes of its state: a kill in between leaves a node that never starts.",
+    missing:
+      "Kills between the commits of a load: states here fit one. `retention.test.ts` kills at each commit, and catches it.",
+    patches: [
+      {
+        file: "src/chain/store/retention/state-file.ts",
+        from: `  // A process that died after the checkpoint is through with the state.`,
+        to: `  kv.transaction((writer) => index.writeOldestState(writer, stateRoot, applied));`,
+      },
+    ],
+    plan: { engine: "solo" },
+    suits: all(hasSetting("chain.retain-blocks"), hasFault("power-cut"), hasFault("kill-at-write")),
+    seedsMax: 100,
+    checks: ["liveness"],
   },
 ];

@@ -138,21 +138,6 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
     checks: ["retention"],
   },
   {
-    name: "oldest-block-before-its-nodes",
-    why: "An index without its first blocks names its oldest one before it has the nodes of its state: a kill in between leaves a node that never starts.",
-    patches: [
-      {
-        file: "src/chain/store/retention/state-file.ts",
-        from: `  // A process that died after the checkpoint is through with the state.`,
-        to: `  kv.transaction((writer) => index.writeOldestState(writer, stateRoot, applied));`,
-      },
-    ],
-    plan: { engine: "solo" },
-    suits: all(hasSetting("chain.retain-blocks"), hasFault("power-cut"), hasFault("kill-at-write"), isFast),
-    seedsMax: 100,
-    checks: ["liveness"],
-  },
-  {
     name: "made-folder-not-synced",
     why: "A new folder's name is not made durable: a power cut soon after the first start takes the whole log with it.",
     patches: [

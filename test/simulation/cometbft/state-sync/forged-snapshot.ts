@@ -1,5 +1,6 @@
-import type { Address } from "../../../../src/base/primitives/address.ts";
+import { type Address, addressToBytes } from "../../../../src/base/primitives/address.ts";
 import { hashFromBigint } from "../../../../src/base/primitives/hash.ts";
+import { keccak256Hash } from "../../../../src/base/primitives/keccak.ts";
 import { decodeBlockRecord, encodeBlockRecord } from "../../../../src/chain/records/block-record.ts";
 import { encodeChanges, readChanges } from "../../../../src/chain/records/changes-record.ts";
 import { describeSnapshot, hashOfChunk } from "../../../../src/consensus/state-sync/snapshot-format.ts";
@@ -15,6 +16,9 @@ export type ForgedSnapshot = { readonly offer: SnapshotOffer; readonly chunks: r
 export const GHOST = `0x${"90".repeat(20)}` as Address;
 export const GHOST_SLOT = hashFromBigint(0n);
 
+/** The state has its accounts in the order of these. */
+const hashOf = ({ address }: { readonly address: Address }) => keccak256Hash(addressToBytes(address));
+
 /** Ways in which a state differs from that of its header, and is in the form of a snapshot nevertheless. */
 const FORGERIES = {
   "forged-balance": (chunks) =>
@@ -25,7 +29,7 @@ const FORGERIES = {
   "forged-ghost": (chunks) =>
     withState(chunks, ({ accounts, codes }) => {
       const ghost = { address: GHOST, account: null, storage: new Map([[GHOST_SLOT, 5n]]), storageCleared: false };
-      return { accounts: [...accounts, ghost].sort((a, b) => (a.address < b.address ? -1 : 1)), codes };
+      return { accounts: [...accounts, ghost].sort((a, b) => (hashOf(a) < hashOf(b) ? -1 : 1)), codes };
     }),
   "forged-without-code": (chunks) => withState(chunks, ({ accounts }) => ({ accounts, codes: new Map() })),
   "forged-consensus-data": ([first, ...rest]) => {

@@ -10,25 +10,14 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } fr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseGenesis } from "../../src/base/params/genesis.ts";
-import type { Address } from "../../src/base/primitives/address.ts";
-import { EMPTY_BYTES } from "../../src/base/primitives/bytes.ts";
 import { hexToBytes } from "../../src/base/primitives/hex.ts";
-import { fatalTimers } from "../../src/base/telemetry/fatal-timers.ts";
-import { SILENT_LOGGER } from "../../src/base/telemetry/logger.ts";
 import { encodeBlock } from "../../src/base/types/block-codec.ts";
-import { decodeTransaction } from "../../src/base/types/transaction/decode.ts";
-import { createChain } from "../../src/chain/chain.ts";
-import { genesisState } from "../../src/chain/genesis-block.ts";
-import { deferOn } from "../../src/chain/store/background-work.ts";
-import { createMemoryBlockStore } from "../../src/chain/store/open-block-store.ts";
-import { createBlockFactory } from "../../src/consensus/pending-block.ts";
-import { createEvm } from "../../src/evm/machine/engine.ts";
-import { createStateTrie } from "../../src/evm/state/state-trie.ts";
 import { cpuSecondsOf, gethBinary } from "../support/peers.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { threadSecondsOf } from "../support/thread-times.ts";
-import { BLOCK_GAS_LIMIT, genesisText, type SignedTransaction, senderKeys, signAll, signEach } from "./workload.ts";
+import { hashingCode, hashingContractAt } from "./hashing-contract.ts";
+import { memoryBlocks } from "./memory-blocks.ts";
+import { genesisText, type SignedTransaction, senderKeys, signAll, signEach } from "./workload.ts";
 
 const EVMINTD = fileURLToPath(new URL("../../bin/evmintd.js", import.meta.url));
 const SENDERS = 200;
@@ -37,16 +26,7 @@ const POLL_MS = 20;
 /** Recipients that do not exist before. */
 const RECIPIENTS = 100_000;
 
-/** Hashes 32 bytes as often as its input says, and writes what comes out to eight slots. */
-const WORKER = [
-  "600035", // PUSH1 0, CALLDATALOAD
-  "5b", // JUMPDEST at 3
-  "6020600020600052", // memory 0 = keccak256(memory 0)
-  "6001900380600357", // counter − 1, again while it is not 0
-  ...Array.from({ length: 8 }, (_, slot) => `60005160${slot.toString(16).padStart(2, "0")}55`),
-  "00",
-].join("");
-const workerAt = (index: number) => `0x${(0xbee0000 + index).toString(16).padStart(40, "0")}` as Address;
+const WORKER = hashingCode("600035"); // PUSH1 0, CALLDATALOAD
 
 type Workload = {
   readonly name: string;
@@ -57,7 +37,7 @@ type Workload = {
 
 const working = (rounds: number) => (keys: readonly Uint8Array[], count: number) =>
   signEach(keys, count, (n) => ({
-    to: workerAt(n % CONTRACTS),
+    to: hashingContractAt(n % CONTRACTS),
     value: 0n,
     gasLimit: 16_000_000n,
     data: hexToBytes(`0x${rounds.toString(16).padStart(64, "0")}`),
@@ -139,7 +119,7 @@ async function importRows(directory: string, { name, count, sign }: Workload, bl
 function genesisWithWorkers(keys: readonly Uint8Array[]): string {
   const genesis = JSON.parse(genesisText(keys, 0, "amsterdam"));
   for (let i = 0; i < CONTRACTS; i++) {
-    genesis.alloc[workerAt(i)] = { balance: "0x0", nonce: "0x1", code: `0x${WORKER}` };
+    genesis.alloc[hashingContractAt(i)] = { balance: "0x0", nonce: "0x1", code: `0x${WORKER}` };
   }
   return JSON.stringify(genesis);
 }
@@ -151,29 +131,14 @@ function writeChain(
   transactions: readonly SignedTransaction[],
   count: number,
 ): void {
-  const genesis = parseGenesis(genesisJson);
-  const store = createMemoryBlockStore({ createTrie: createStateTrie, defer: deferOn(fatalTimers) });
-  const stateTrie = createStateTrie(store.trieNodes);
-  store.appendGenesis(genesisState(genesis));
-  const chain = createChain({ config: genesis.config, store, stateTrie, log: SILENT_LOGGER });
-  const begin = createBlockFactory(chain, { config: chain.config, stateTrie, evm: createEvm() });
   const withLists = openSync(files.withLists, "w");
   const without = openSync(files.without, "w");
-  for (let at = 0; at < transactions.length; at += count) {
-    const builder = begin({
-      timestamp: chain.head().block.header.timestamp + 1,
-      feeRecipient: `0x${"aa".repeat(20)}` as Address,
-      gasLimit: BigInt(BLOCK_GAS_LIMIT),
-    });
-    for (const { raw } of transactions.slice(at, at + count)) builder.add(decodeTransaction(hexToBytes(raw)));
-    const { executed, changes, nodes, accessList } = builder.seal();
-    chain.commit({ ...executed, changes, consensusData: EMPTY_BYTES, accessList }, nodes);
+  for (const { block, accessList } of memoryBlocks(genesisJson, transactions, count)) {
     writeSync(withLists, accessList!);
-    for (const file of [withLists, without]) writeSync(file, encodeBlock(executed.block));
+    for (const file of [withLists, without]) writeSync(file, encodeBlock(block));
   }
   closeSync(withLists);
   closeSync(without);
-  store.close();
 }
 
 /** Wall seconds of a command, and CPU seconds of the process that runs it. */

@@ -15,24 +15,11 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseGenesis } from "../../src/base/params/genesis.ts";
-import type { Address } from "../../src/base/primitives/address.ts";
-import { EMPTY_BYTES } from "../../src/base/primitives/bytes.ts";
-import { hexToBytes } from "../../src/base/primitives/hex.ts";
-import { fatalTimers } from "../../src/base/telemetry/fatal-timers.ts";
-import { SILENT_LOGGER } from "../../src/base/telemetry/logger.ts";
 import { encodeBlock } from "../../src/base/types/block-codec.ts";
-import { decodeTransaction } from "../../src/base/types/transaction/decode.ts";
-import { createChain } from "../../src/chain/chain.ts";
-import { genesisState } from "../../src/chain/genesis-block.ts";
-import { deferOn } from "../../src/chain/store/background-work.ts";
-import { createMemoryBlockStore } from "../../src/chain/store/open-block-store.ts";
-import { createBlockFactory } from "../../src/consensus/pending-block.ts";
-import { createEvm } from "../../src/evm/machine/engine.ts";
-import { createStateTrie } from "../../src/evm/state/state-trie.ts";
 import { gethBinary } from "../support/peers.ts";
 import { printTable, writeResult } from "../support/report.ts";
-import { BLOCK_GAS_LIMIT, genesisText, type Kind, type SignedTransaction, senderKeys, signAll } from "./workload.ts";
+import { memoryBlocks } from "./memory-blocks.ts";
+import { genesisText, type Kind, type SignedTransaction, senderKeys, signAll } from "./workload.ts";
 
 const EVMINTD = fileURLToPath(new URL("../../bin/evmintd.js", import.meta.url));
 const TRANSACTIONS_PER_BLOCK = 2_000;
@@ -118,28 +105,10 @@ async function genesisRow(directory: string, accounts: number): Promise<Row> {
 
 /** Blocks of the transactions on the genesis, as a chain file. */
 function writeChain(path: string, genesisJson: string, transactions: readonly SignedTransaction[]): void {
-  const genesis = parseGenesis(genesisJson);
-  const store = createMemoryBlockStore({ createTrie: createStateTrie, defer: deferOn(fatalTimers) });
-  const stateTrie = createStateTrie(store.trieNodes);
-  store.appendGenesis(genesisState(genesis));
-  const chain = createChain({ config: genesis.config, store, stateTrie, log: SILENT_LOGGER });
-  const begin = createBlockFactory(chain, { config: chain.config, stateTrie, evm: createEvm() });
   const file = openSync(path, "w");
-  for (let at = 0; at < transactions.length; at += TRANSACTIONS_PER_BLOCK) {
-    const builder = begin({
-      timestamp: chain.head().block.header.timestamp + 1,
-      feeRecipient: `0x${"aa".repeat(20)}` as Address,
-      gasLimit: BigInt(BLOCK_GAS_LIMIT),
-    });
-    for (const { raw } of transactions.slice(at, at + TRANSACTIONS_PER_BLOCK)) {
-      builder.add(decodeTransaction(hexToBytes(raw)));
-    }
-    const { executed, changes, nodes } = builder.seal();
-    chain.commit({ ...executed, changes, consensusData: EMPTY_BYTES }, nodes);
-    writeSync(file, encodeBlock(executed.block));
-  }
+  for (const { block } of memoryBlocks(genesisJson, transactions, TRANSACTIONS_PER_BLOCK))
+    writeSync(file, encodeBlock(block));
   closeSync(file);
-  store.close();
 }
 
 type Timed = { readonly seconds: number; readonly cpuSeconds: number; readonly peak: Memory };

@@ -9,7 +9,6 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import type { Address } from "../../src/base/primitives/address.ts";
 import { EMPTY_BYTES } from "../../src/base/primitives/bytes.ts";
 import { type Hash, hashFromBigint } from "../../src/base/primitives/hash.ts";
 import { hexToBytes } from "../../src/base/primitives/hex.ts";
@@ -21,6 +20,7 @@ import { createStateTrie } from "../../src/evm/state/state-trie.ts";
 import { SpeculationThreads } from "../../src/node/calls/speculation-threads.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { CACHE_BYTES, openBenchApplication, PROPOSER } from "./bench-application.ts";
+import { hashingCode, hashingContractAt } from "./hashing-contract.ts";
 import { genesisText, type Kind, type SignedTransaction, senderKeys, signAll, signEach } from "./workload.ts";
 
 /** Blocks before the measured ones, in which the code is compiled. */
@@ -31,16 +31,7 @@ const SLICE_MS = 16;
 const SENDERS = 100;
 const CONTRACTS = 100;
 
-/** Hashes 32 bytes 300 times and writes what comes out to eight slots: some 230,000 gas. */
-const WORKER = [
-  "61012c", // PUSH2 300
-  "5b", // JUMPDEST at 3
-  "6020600020600052", // memory 0 = keccak256(memory 0)
-  "6001900380600357", // counter − 1, again while it is not 0
-  ...Array.from({ length: 8 }, (_, slot) => `60005160${slot.toString(16).padStart(2, "0")}55`),
-  "00",
-].join("");
-const workerAt = (index: number) => `0x${(0xbee0000 + index).toString(16).padStart(40, "0")}` as Address;
+const WORKER = hashingCode("61012c"); // PUSH2 300
 
 type Workload = {
   readonly name: string;
@@ -72,7 +63,7 @@ const WORKLOADS: readonly Workload[] = [
 
 function signWork(keys: readonly Uint8Array[], count: number): readonly SignedTransaction[] {
   return signEach(keys, count, (n) => ({
-    to: workerAt(n % CONTRACTS),
+    to: hashingContractAt(n % CONTRACTS),
     value: 0n,
     gasLimit: 400_000n,
     data: EMPTY_BYTES,
@@ -147,7 +138,7 @@ const NOTHING: Cost = { executing: 0, whole: 0, due: 0 };
 function genesisWithWorkers(keys: readonly Uint8Array[]): string {
   const genesis = JSON.parse(genesisText(keys));
   for (let i = 0; i < CONTRACTS; i++) {
-    genesis.alloc[workerAt(i)] = { balance: "0x0", nonce: "0x1", code: `0x${WORKER}` };
+    genesis.alloc[hashingContractAt(i)] = { balance: "0x0", nonce: "0x1", code: `0x${WORKER}` };
   }
   genesis.timestamp = "0x65000000";
   return JSON.stringify(genesis);

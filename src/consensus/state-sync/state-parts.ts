@@ -24,7 +24,7 @@ export class StateParts {
   #address: Address | undefined;
   #lastSlot: Hash | undefined;
 
-  /** @param proofs is told where each part ends */
+  /** @param proofs gets the end of each part */
   constructor(proofs: Pick<BoundaryProofs, "end">, codeOf: (codeHash: Hash) => Uint8Array, partBytes: number) {
     this.#proofs = proofs;
     this.#codeOf = codeOf;

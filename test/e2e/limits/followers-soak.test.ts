@@ -44,7 +44,7 @@ async function call({ url }: TestNode, method: string, params: readonly unknown[
   return result;
 }
 
-/** Number of the oldest block that is kept. */
+/** Number of the oldest retained block. */
 async function oldest(node: TestNode): Promise<number> {
   const { number } = (await call(node, "eth_getBlockByNumber", ["earliest", false])) as { number: string };
   return Number(number);

@@ -247,7 +247,11 @@ export class RpcRole {
     resources.add(() => whisper.close());
     const dappDb = openDappDb(config, metrics);
     resources.add(() => dappDb.close());
-    const compiler = createSolidityCompiler(config.jsonRpc.compileSolidity, machineTimers);
+    const compiler = createSolidityCompiler(
+      config.jsonRpc.compileSolidity,
+      machineTimers,
+      config.limits.server.compileTimeoutMs,
+    );
     resources.add(() => compiler.close());
     return {
       log,

@@ -57,8 +57,8 @@ const USAGE =
 /**
  * Random transactions and blocks, executed here and by go-ethereum's `evm`: state roots, logs, and of traced ones each step as
  * text (EIP-3155); of blocks the whole header and which transactions were rejected, and again with each transaction executed by the
- * block's access list. A transaction in `count` is traced ten times as
- * rarely, and a block is built as rarely, since each is a process. `--record` writes the blocks as cases of the suite `t8n`.
+ * block's access list. A transaction in `count` is traced ten times as rarely, and a block is built as rarely, since each is a
+ * process. `--record` writes the blocks as cases of the suite `t8n`.
  */
 export const run: Suite = async (args) => {
   const { values } = parseArgs({

@@ -35,9 +35,9 @@ const ABSENT = [
   "src/node/profiling/runtime-port.ts",
   "src/rpc/transport/server/server.ts",
   "src/heritage/shh/peers/libp2p-transport.ts",
-  "src/store/storage/background-lmdb-check.ts",
-  "src/store/storage/lmdb-check.ts",
-  "src/store/storage/lmdb-kv.ts",
+  "src/store/storage/lmdb/background-lmdb-check.ts",
+  "src/store/storage/lmdb/lmdb-check.ts",
+  "src/store/storage/lmdb/lmdb-kv.ts",
   "src/store/storage/lock.ts",
   "src/base/telemetry/source-positions.ts",
 ];

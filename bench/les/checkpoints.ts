@@ -5,7 +5,7 @@ import { keccak256, keccak256Hash } from "../../src/base/primitives/keccak.ts";
 import { addToBloom } from "../../src/base/types/bloom.ts";
 import { uint64Bytes } from "../../src/heritage/les/checkpoints/checkpoint.ts";
 import { CheckpointIndexer } from "../../src/heritage/les/checkpoints/checkpoint-indexer.ts";
-import { openLmdbKv } from "../../src/store/storage/lmdb-kv.ts";
+import { openLmdbKv } from "../../src/store/storage/lmdb/lmdb-kv.ts";
 import { printTable, writeResult } from "../support/report.ts";
 
 /** Addresses and topics in the bloom of a block: 40 transfers of tokens. */

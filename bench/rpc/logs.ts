@@ -13,7 +13,7 @@ import { LogIndex, type LogMergeLimits } from "../../src/chain/logs/log-index.ts
 import { findLogs } from "../../src/node/adapters/log-search.ts";
 import { jsonString } from "../../src/rpc/transport/codec.ts";
 import type { Kv } from "../../src/store/storage/kv.ts";
-import { openLmdbKv } from "../../src/store/storage/lmdb-kv.ts";
+import { openLmdbKv } from "../../src/store/storage/lmdb/lmdb-kv.ts";
 import { median } from "../support/load.ts";
 import { printTable, writeResult } from "../support/report.ts";
 

@@ -6,7 +6,7 @@ import { CACHE_BYTES, divideCacheSize } from "../../src/chain/store/cache-sizes.
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { createStateTrie } from "../../src/evm/state/state-trie.ts";
 import type { Kv } from "../../src/store/storage/kv.ts";
-import { openLmdbKv } from "../../src/store/storage/lmdb-kv.ts";
+import { openLmdbKv } from "../../src/store/storage/lmdb/lmdb-kv.ts";
 import { printTable, updateResult } from "../support/report.ts";
 import { createTransferChain } from "./transfer-chain.ts";
 

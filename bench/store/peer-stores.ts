@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { openLmdbKv } from "../../src/store/storage/lmdb-kv.ts";
+import { openLmdbKv } from "../../src/store/storage/lmdb/lmdb-kv.ts";
 
 export type PeerRow = { readonly key: Uint8Array; readonly value: Uint8Array };
 

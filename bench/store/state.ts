@@ -17,7 +17,7 @@ import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import type { StateChanges } from "../../src/evm/state/reader.ts";
 import { createStateTrie, type KnownState, type StateTrie } from "../../src/evm/state/state-trie.ts";
 import { createWorldState } from "../../src/evm/state/world-state.ts";
-import { META_OFFSET, PAGE_SIZE, TREE_OFFSET } from "../../src/store/storage/lmdb-pages.ts";
+import { META_OFFSET, PAGE_SIZE, TREE_OFFSET } from "../../src/store/storage/lmdb/lmdb-pages.ts";
 import { printTable, updateResult } from "../support/report.ts";
 import { addressOf, createTransferChain } from "./transfer-chain.ts";
 

@@ -23,7 +23,7 @@ import { journalPool } from "../../src/consensus/mempool/journaled-pool.ts";
 import { Submissions } from "../../src/consensus/mempool/submission.ts";
 import { SoloEngine } from "../../src/consensus/solo/solo-engine.ts";
 import { createStateTrie } from "../../src/evm/state/state-trie.ts";
-import { openLogDirectory } from "../../src/store/storage/log-file.ts";
+import { openLogDirectory } from "../../src/store/storage/log/log-file.ts";
 import { orderedTrieRoot } from "../../src/store/trie/ordered-trie-root.ts";
 import { withCalls } from "../../test/support/consensus/test-application.ts";
 import { printTable, writeResult } from "../support/report.ts";

@@ -80,9 +80,9 @@ const ENGINE = [
   "src/base/primitives/",
   "src/rpc/transport/server/",
   "src/store/storage/kv",
-  "src/store/storage/lmdb-",
+  "src/store/storage/lmdb/",
   "src/store/storage/lock",
-  "src/store/storage/log-follower",
+  "src/store/storage/log/log-follower",
   "src/evm/tracing/js/",
   "test/e2e/acceptance",
   "test/e2e/compiled-contracts",
@@ -99,7 +99,7 @@ const ENGINE = [
 /** Of those the ones that take longest. A change runs them on the oldest and the newest version, the nightly run on all. */
 const ENGINE_SLOW = [
   "src/rpc/transport/server/connection-ends",
-  "src/store/storage/lmdb-check",
+  "src/store/storage/lmdb/lmdb-check",
   "test/e2e/compiled-contracts",
   "test/e2e/execution-threads",
   "test/e2e/limits/",

@@ -5,7 +5,7 @@ import { RandomChain, type RandomChainOptions } from "../../test/support/chain/r
 import { InvariantError } from "../base/errors.ts";
 import { allForksAtGenesis } from "../base/params/blob-schedule.ts";
 import { createStateTrie } from "../evm/state/state-trie.ts";
-import { LogPoisonedError } from "../store/storage/block-log.ts";
+import { LogPoisonedError } from "../store/storage/log/block-log.ts";
 import { createChain } from "./chain.ts";
 import { deferNothing } from "./store/background-work.ts";
 import { createMemoryBlockStore } from "./store/open-block-store.ts";

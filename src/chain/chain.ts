@@ -14,7 +14,7 @@ import { validateBody } from "../evm/execution/validation/validate-body.ts";
 import { validateHeader } from "../evm/execution/validation/validate-header.ts";
 import type { StateReader } from "../evm/state/reader.ts";
 import type { StateTrie } from "../evm/state/state-trie.ts";
-import { LogPoisonedError } from "../store/storage/block-log.ts";
+import { LogPoisonedError } from "../store/storage/log/block-log.ts";
 import type { NodeBatch } from "../store/trie/node-batch.ts";
 import { AgreedConfig } from "./agreement/agreed-config.ts";
 import { RULES_ADDRESS } from "./agreement/agreement.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { test } from "node:test";
 import { UnknownNamespaceError } from "../node/adapters/rpc-endpoints.ts";
-import { LogCorruptionError } from "../store/storage/log-reader.ts";
+import { LogCorruptionError } from "../store/storage/log/log-reader.ts";
 import { describeError, exitCodeOf, portOwner } from "./errors.ts";
 
 const skip = process.platform !== "linux" && "only Linux shows who listens";

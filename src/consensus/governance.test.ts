@@ -16,9 +16,9 @@ import { deferNothing } from "../chain/store/background-work.ts";
 import { openLogBlockStore } from "../chain/store/log-block-store.ts";
 import { createStateTrie } from "../evm/state/state-trie.ts";
 import { ByteReader } from "../store/storage/byte-io.ts";
-import type { LogDirectory } from "../store/storage/log-file.ts";
+import type { LogDirectory } from "../store/storage/log/log-file.ts";
+import { createMemoryLogDirectory } from "../store/storage/log/memory-log-directory.ts";
 import { createMemoryKv } from "../store/storage/memory-kv.ts";
-import { createMemoryLogDirectory } from "../store/storage/memory-log-directory.ts";
 import { StateParts } from "./state-sync/state-parts.ts";
 
 const [FIRST, SECOND] = [0, 1].map((account) => ({

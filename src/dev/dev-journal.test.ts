@@ -8,10 +8,10 @@ import { createFaultyDisk } from "../../test/support/store/storage/faulty-disk.t
 import type { Address } from "../base/primitives/address.ts";
 import type { Hash } from "../base/primitives/hash.ts";
 import { EMPTY_CODE_HASH } from "../evm/state/account.ts";
-import { openBlockLog } from "../store/storage/block-log.ts";
 import { ByteWriter } from "../store/storage/byte-io.ts";
-import { openLogDirectory } from "../store/storage/log-file.ts";
-import { createMemoryLogDirectory } from "../store/storage/memory-log-directory.ts";
+import { openBlockLog } from "../store/storage/log/block-log.ts";
+import { openLogDirectory } from "../store/storage/log/log-file.ts";
+import { createMemoryLogDirectory } from "../store/storage/log/memory-log-directory.ts";
 import { type Checkpoint, type DevJournal, type DevRecord, openDevJournal } from "./dev-journal.ts";
 import { restoreDevState } from "./dev-state.ts";
 import { type HeldTransaction, type PoolChanges, storedForm } from "./pool-history.ts";

@@ -2,9 +2,9 @@ import { ADDRESS_LENGTH, addressFromBytes } from "../base/primitives/address.ts"
 import { type Hash, hashFromBytes } from "../base/primitives/hash.ts";
 import { readChanges, writeChanges } from "../chain/records/changes-record.ts";
 import type { StateChanges } from "../evm/state/reader.ts";
-import { type BlockLog, LogWriteError, openBlockLog } from "../store/storage/block-log.ts";
 import { ByteReader, ByteWriter, MalformedBytesError } from "../store/storage/byte-io.ts";
-import type { LogDirectory } from "../store/storage/log-file.ts";
+import { type BlockLog, LogWriteError, openBlockLog } from "../store/storage/log/block-log.ts";
+import type { LogDirectory } from "../store/storage/log/log-file.ts";
 import { type DevSettings, decodeSettings, encodeSettings } from "./dev-settings.ts";
 import { type HeldTransaction, type PoolChanges, type StoredTransaction, storedForm } from "./pool-history.ts";
 

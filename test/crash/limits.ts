@@ -1,4 +1,4 @@
-import { NativeStoreMissingError, openLmdbKv } from "../../src/store/storage/lmdb-kv.ts";
+import { NativeStoreMissingError, openLmdbKv } from "../../src/store/storage/lmdb/lmdb-kv.ts";
 
 /** LMDB, or as where its native code is not installed: the index is in memory. */
 type IndexKind = "lmdb" | "memory";

@@ -12,13 +12,13 @@ import {
 import { TRANSFER_TOPIC } from "../../src/base/types/transfer-log.ts";
 import { FIRST_ADDRESSES, FIRST_KEYS } from "../../src/dev/first-dev-keys.ts";
 import { DEV_ACCOUNTS } from "../../src/node/keystore/dev-accounts.ts";
-import { COMMON_FUNCTIONS } from "../../src/web/explorer/ui/common-functions.ts";
+import { COMMON_FUNCTIONS } from "../../src/web/explorer/ui/contracts/common-functions.ts";
+import { clippedName, functionNames } from "../../src/web/explorer/ui/contracts/known-contracts.ts";
+import { methodName } from "../../src/web/explorer/ui/contracts/method-name.ts";
 import { etherShort, percentText } from "../../src/web/explorer/ui/format.ts";
-import { holdersOf, movementsIn, TRANSFER_BATCH, TRANSFER_SINGLE } from "../../src/web/explorer/ui/holders.ts";
-import { clippedName, functionNames } from "../../src/web/explorer/ui/known-contracts.ts";
-import { methodName } from "../../src/web/explorer/ui/method-name.ts";
 import { addressIn, BEACON_SLOT, IMPLEMENTATION, SLOTS } from "../../src/web/explorer/ui/proxy.ts";
 import type { Log } from "../../src/web/explorer/ui/rpc.ts";
+import { holdersOf, movementsIn, TRANSFER_BATCH, TRANSFER_SINGLE } from "../../src/web/explorer/ui/tokens/holders.ts";
 
 test("the selectors of common functions are those of their signatures", () => {
   for (const [selector, signature] of Object.entries(COMMON_FUNCTIONS)) {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { createElement, type VNode } from "preact";
 import { escapeVNode } from "../../src/web/explorer/ui/escape-texts.ts";
 import * as format from "../../src/web/explorer/ui/format.ts";
-import { amountText, decimalsOf, symbolOf } from "../../src/web/explorer/ui/tokens.ts";
+import { amountText, decimalsOf, symbolOf } from "../../src/web/explorer/ui/tokens/tokens.ts";
 import { CONTROL_CHARACTERS } from "../support/base/telemetry/control-characters.ts";
 import fc from "../support/fast-check.ts";
 import { HANG_MS } from "../support/until.ts";

@@ -14,7 +14,7 @@ import { accountAccessText } from "../../src/rpc/methods/json/access-list-json.t
 import { minedTransactionText } from "../../src/rpc/methods/json/transaction-json.ts";
 import { InvalidProofError } from "../../src/store/trie/proof.ts";
 import type { Log } from "../../src/web/explorer/ui/rpc.ts";
-import { transfersIn } from "../../src/web/explorer/ui/tokens.ts";
+import { transfersIn } from "../../src/web/explorer/ui/tokens/tokens.ts";
 import { accessListOf, checkAccessList } from "../../src/web/explorer/verify/access-list.ts";
 import { proofSteps, provenAccount, provenSlot } from "../../src/web/explorer/verify/account.ts";
 import {

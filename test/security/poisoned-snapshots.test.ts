@@ -16,7 +16,7 @@ import { describeSnapshot, hashOfChunk, SNAPSHOT_FORMAT } from "../../src/consen
 import { createSnapshots } from "../../src/consensus/state-sync/snapshots.ts";
 import { ByteReader } from "../../src/store/storage/byte-io.ts";
 import { prefixRange } from "../../src/store/storage/kv.ts";
-import { openLmdbKv } from "../../src/store/storage/lmdb-kv.ts";
+import { openLmdbKv } from "../../src/store/storage/lmdb/lmdb-kv.ts";
 import { TABLE } from "../../src/store/storage/schema.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { STRICT_LOGGER } from "../support/base/telemetry/strict-logger.ts";

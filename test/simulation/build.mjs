@@ -8,8 +8,8 @@ const SIMULATION = "test/simulation";
 
 /** Modules of the node that are native, need threads, or compute the same for all nodes; each has a replacement of the same name in `replacements/`. */
 const REPLACED = {
-  "src/store/storage/lmdb-kv.ts": "lmdb-kv.ts",
-  "src/store/storage/lmdb-check.ts": "lmdb-check.ts",
+  "src/store/storage/lmdb/lmdb-kv.ts": "lmdb-kv.ts",
+  "src/store/storage/lmdb/lmdb-check.ts": "lmdb-check.ts",
   "src/store/storage/lock.ts": "lock.ts",
   "src/base/threads/pool.ts": "pool.ts",
   "src/base/crypto/kzg/cells.ts": "cells.ts",

@@ -21,7 +21,7 @@ export type TestNodeOptions = {
   readonly chainFile?: string;
   /** By key, as flags would set them. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Limits that are no setting, low enough to be reached. */
+  /** Limits that are no setting: low enough to be reached. Those of `PATIENT` are an hour otherwise. */
   readonly limits?: LimitChanges;
   /** A home that stays; else one is made and removed. */
   readonly home?: string;
@@ -57,6 +57,17 @@ export const NEEDS_ONE_PROCESS =
 /** A setting of tests that control a dev chain, which only a node without RPC processes allows. */
 export const ONE_PROCESS = { "json-rpc.processes": "0" };
 
+const HOUR_MS = 3_600_000;
+
+/** Times of requests, so that no busy machine ends one. */
+const PATIENT = {
+  httpHeadersTimeoutMs: HOUR_MS,
+  messageTimeoutMs: HOUR_MS,
+  httpReplyTimeoutMs: HOUR_MS,
+  httpCallTimeoutMs: HOUR_MS,
+  compileTimeoutMs: HOUR_MS,
+};
+
 /** A real node in this process, on free ports and in a home of its own. */
 export async function startTestNode(options: TestNodeOptions): Promise<TestNode> {
   const { dev = false, genesis, chainFile, settings = {}, limits = {} } = options;
@@ -75,7 +86,13 @@ export async function startTestNode(options: TestNodeOptions): Promise<TestNode>
     ...settings,
     ...(await engineSettings(settings)),
   };
-  const { config } = loadConfig({ home, dev, flags, environment: {}, limits });
+  const { config } = loadConfig({
+    home,
+    dev,
+    flags,
+    environment: {},
+    limits: { ...limits, server: { ...PATIENT, ...limits.server } },
+  });
   const log = new NodeLog(options.log);
   if (chainFile) {
     const work = { file: chainFile, onProgress() {}, signal: new AbortController().signal };

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { type AddonThreadData, SHARED } from "../../../test/support/base/threads/addon-thread-data.ts";
-import { openLmdbKv } from "../../store/storage/lmdb-kv.ts";
+import { openLmdbKv } from "../../store/storage/lmdb/lmdb-kv.ts";
 import { startThread } from "./start-thread.ts";
 
 function start(t: TestContext, calls: AddonThreadData["calls"], threadCount = 1) {

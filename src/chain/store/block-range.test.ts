@@ -6,9 +6,9 @@ import { RandomChain } from "../../../test/support/chain/random-chain.ts";
 import { createFaultyDisk } from "../../../test/support/store/storage/faulty-disk.ts";
 import { BufferedKv } from "../../store/storage/buffered-kv.ts";
 import type { Kv } from "../../store/storage/kv.ts";
-import type { LogDirectory } from "../../store/storage/log-file.ts";
+import type { LogDirectory } from "../../store/storage/log/log-file.ts";
+import { createMemoryLogDirectory } from "../../store/storage/log/memory-log-directory.ts";
 import { createMemoryKv } from "../../store/storage/memory-kv.ts";
-import { createMemoryLogDirectory } from "../../store/storage/memory-log-directory.ts";
 import { deferNothing } from "./background-work.ts";
 import { type LogBlockStore, openLogBlockStore } from "./log-block-store.ts";
 

@@ -1,5 +1,5 @@
 import { isJsonObject } from "../../base/primitives/shape.ts";
-import type { LogDirectory } from "../../store/storage/log-file.ts";
+import type { LogDirectory } from "../../store/storage/log/log-file.ts";
 
 /** Beside the segments of the log; a reader of the log passes it over. */
 const FILE = "range";

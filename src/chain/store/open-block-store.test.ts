@@ -22,7 +22,7 @@ import { mulberry32, RandomChain } from "../../../test/support/chain/random-chai
 import { createLossyKv } from "../../../test/support/store/storage/lossy-kv.ts";
 import type { Address } from "../../base/primitives/address.ts";
 import { createStateTrie } from "../../evm/state/state-trie.ts";
-import { NativeStoreMissingError, openLmdbKv } from "../../store/storage/lmdb-kv.ts";
+import { NativeStoreMissingError, openLmdbKv } from "../../store/storage/lmdb/lmdb-kv.ts";
 import { bootId } from "../../store/storage/lock.ts";
 import { INDEX_FORMAT, INDEX_FORMAT_MIN, META, TABLE, tableKey } from "../../store/storage/schema.ts";
 import { deferNothing } from "./background-work.ts";

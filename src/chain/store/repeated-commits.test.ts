@@ -4,8 +4,8 @@ import { RandomChain } from "../../../test/support/chain/random-chain.ts";
 import { bytesToHex } from "../../base/primitives/hex.ts";
 import { createStateTrie } from "../../evm/state/state-trie.ts";
 import type { Kv } from "../../store/storage/kv.ts";
+import { createMemoryLogDirectory } from "../../store/storage/log/memory-log-directory.ts";
 import { createMemoryKv } from "../../store/storage/memory-kv.ts";
-import { createMemoryLogDirectory } from "../../store/storage/memory-log-directory.ts";
 import type { BlockRecord } from "../block-store.ts";
 import { openLogBlockStore } from "./log-block-store.ts";
 

@@ -1,7 +1,7 @@
 import { EMPTY_TRIE_ROOT } from "../../base/types/constants.ts";
 import type { StateTrie } from "../../evm/state/state-trie.ts";
 import type { Kv } from "../../store/storage/kv.ts";
-import { LogCorruptionError, type LogReader, type LogRecord } from "../../store/storage/log-reader.ts";
+import { LogCorruptionError, type LogReader, type LogRecord } from "../../store/storage/log/log-reader.ts";
 import { decodeChangeRows, decodeHeader, decodePrefix } from "../records/block-record.ts";
 import {
   decodeHashesAndLogs,

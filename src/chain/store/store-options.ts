@@ -1,5 +1,5 @@
 import type { Kv } from "../../store/storage/kv.ts";
-import type { LogDirectory } from "../../store/storage/log-file.ts";
+import type { LogDirectory } from "../../store/storage/log/log-file.ts";
 import type { StoreCacheSizes } from "./cache-sizes.ts";
 import type { MergeLimits } from "./index/index-merge.ts";
 import type { CreateTrie } from "./nodes/computed-trie-nodes.ts";

@@ -5,7 +5,7 @@ import type { SharedSlices } from "../../base/threads/shared-slices.ts";
 import type { ExecutedBlock } from "../../base/types/block.ts";
 import type { Header } from "../../base/types/header.ts";
 import type { StateReader } from "../../evm/state/reader.ts";
-import type { LogReader } from "../../store/storage/log-reader.ts";
+import type { LogReader } from "../../store/storage/log/log-reader.ts";
 import type { VersionedTable } from "../../store/storage/versioned-table.ts";
 import type { TrieNodeReader } from "../../store/trie/node-store.ts";
 import type { BlockRecord, GasPayment, IncludedTransaction, ReadableBlockStore } from "../block-store.ts";

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { RandomChain } from "../../../test/support/chain/random-chain.ts";
 import type { Address } from "../../base/primitives/address.ts";
 import { createStateTrie } from "../../evm/state/state-trie.ts";
+import { createMemoryLogDirectory } from "../../store/storage/log/memory-log-directory.ts";
 import { createMemoryKv } from "../../store/storage/memory-kv.ts";
-import { createMemoryLogDirectory } from "../../store/storage/memory-log-directory.ts";
 import { deferNothing } from "./background-work.ts";
 import { openLogBlockStore } from "./log-block-store.ts";
 

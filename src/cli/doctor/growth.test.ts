@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { loadConfig } from "../../node/config/load.ts";
-import { segmentName } from "../../store/storage/log-segment.ts";
+import { segmentName } from "../../store/storage/log/log-segment.ts";
 import { growthFindings, logGrowth } from "./growth.ts";
 
 const DAY_MS = 86_400_000;

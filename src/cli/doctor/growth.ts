@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Config } from "../../node/config/config.ts";
 import { dataPath } from "../../node/config/home.ts";
 import { diskUsageOf } from "../../node/observe/disk-usage.ts";
-import { segmentBase } from "../../store/storage/log-segment.ts";
+import { segmentBase } from "../../store/storage/log/log-segment.ts";
 import { type Finding, findingsOf } from "./finding.ts";
 import type { System } from "./system.ts";
 

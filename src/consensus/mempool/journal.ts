@@ -12,7 +12,7 @@ import { decodeRlpAt, InvalidRlpError, rlpItemEnd } from "../../base/primitives/
 import { encodePooledTransaction } from "../../base/types/transaction/encode.ts";
 import { recoverAuthority } from "../../base/types/transaction/sender.ts";
 import type { Authorization } from "../../base/types/transaction/transaction.ts";
-import type { LogDirectory, LogFile } from "../../store/storage/log-file.ts";
+import type { LogDirectory, LogFile } from "../../store/storage/log/log-file.ts";
 import type { PooledTransaction } from "./pool.ts";
 
 /** One entry of the pool's journal. */

@@ -12,8 +12,8 @@ import {
 import { createFaultyDisk } from "../../../test/support/store/storage/faulty-disk.ts";
 import { ADDRESS_LENGTH, addressToBytes } from "../../base/primitives/address.ts";
 import { SILENT_LOGGER } from "../../base/telemetry/logger.ts";
-import type { LogDirectory } from "../../store/storage/log-file.ts";
-import { createMemoryLogDirectory } from "../../store/storage/memory-log-directory.ts";
+import type { LogDirectory } from "../../store/storage/log/log-file.ts";
+import { createMemoryLogDirectory } from "../../store/storage/log/memory-log-directory.ts";
 import { encodeAdded } from "./journal.ts";
 import { type JournaledPool, journalPool } from "./journaled-pool.ts";
 import type { Mempool } from "./mempool.ts";

@@ -5,7 +5,7 @@ import type { Hash } from "../../base/primitives/hash.ts";
 import type { Logger } from "../../base/telemetry/logger.ts";
 import { type DecodedPooledTransaction, decodePooledTransaction } from "../../base/types/transaction/decode.ts";
 import { noteAuthorities } from "../../base/types/transaction/sender.ts";
-import type { LogDirectory } from "../../store/storage/log-file.ts";
+import type { LogDirectory } from "../../store/storage/log/log-file.ts";
 import type { JournalRecord } from "./journal.ts";
 import { JournalWriteError, PoolJournal } from "./journal.ts";
 import type { Mempool } from "./mempool.ts";

@@ -10,8 +10,8 @@ import {
   type LogFile,
   openLogDirectory,
   openLogDirectoryReadOnly,
-} from "../../store/storage/log-file.ts";
-import { LogCorruptionError } from "../../store/storage/log-reader.ts";
+} from "../../store/storage/log/log-file.ts";
+import { LogCorruptionError } from "../../store/storage/log/log-reader.ts";
 import {
   findRecord,
   readRecord,
@@ -20,7 +20,7 @@ import {
   type SegmentHeader,
   scanRecords,
   segmentBase,
-} from "../../store/storage/log-segment.ts";
+} from "../../store/storage/log/log-segment.ts";
 import { assertKnownFormat, LOG_FORMAT } from "../../store/storage/schema.ts";
 import type { BlockName, Manifest, StoredFile, StoredSegment, StoredState } from "./manifest.ts";
 

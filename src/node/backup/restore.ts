@@ -7,8 +7,13 @@ import { decodePrefix } from "../../chain/records/block-record.ts";
 import { LOG_FOLDER } from "../../chain/store/replace-log.ts";
 import { markRestored } from "../../consensus/cometbft/signing/restored.ts";
 import { MalformedBytesError } from "../../store/storage/byte-io.ts";
-import { type LogFile, openForeignLogFile, openLogDirectory } from "../../store/storage/log-file.ts";
-import { RECORD_HEADER_LENGTH, readRecord, readSegmentHeader, segmentBase } from "../../store/storage/log-segment.ts";
+import { type LogFile, openForeignLogFile, openLogDirectory } from "../../store/storage/log/log-file.ts";
+import {
+  RECORD_HEADER_LENGTH,
+  readRecord,
+  readSegmentHeader,
+  segmentBase,
+} from "../../store/storage/log/log-segment.ts";
 import { makeFolder, syncDirectory } from "../../store/storage/make-folder.ts";
 import { readRegularFile, UnusableFileError } from "../../store/storage/read-file.ts";
 import { createFile } from "../../store/storage/replace-file.ts";

@@ -39,8 +39,8 @@ export type LoadedConfig = {
 };
 
 /**
- * Fixed limits of a node that tests lower in order to reach them, each a constant beside the code that it bounds. Others of that kind
- * are used where they stand; docs/reference/settings.md lists all.
+ * Fixed limits of a node that tests change: lower to reach them, or higher so that a busy machine does not.
+ * Each is a constant beside the code that it bounds. Others are used where they stand; docs/reference/settings.md lists all.
  */
 export const LIMITS = {
   server: SERVER_LIMITS,

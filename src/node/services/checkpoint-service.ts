@@ -16,7 +16,7 @@ import {
 } from "../../heritage/les/oracle.ts";
 import type { CheckpointReads } from "../../heritage/les/port.ts";
 import { type Kv, KvCorruptionError, KvDamagedError } from "../../store/storage/kv.ts";
-import { openLmdbKv } from "../../store/storage/lmdb-kv.ts";
+import { openLmdbKv } from "../../store/storage/lmdb/lmdb-kv.ts";
 import type { InProcessProvider } from "../adapters/provider-types.ts";
 import type { Config } from "../config/config.ts";
 import { dataPath } from "../config/home.ts";

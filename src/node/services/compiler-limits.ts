@@ -2,11 +2,6 @@ import { CompilerError } from "../../rpc/transport/errors.ts";
 
 /** Of the Solidity compiler, one source at a time. */
 export const COMPILER_LIMITS = {
-  /**
-   * Time for one source. Most take less than the second or two that loading takes, ten times as long on a busy machine; an optimizer may run for
-   * ever. Just below the time that the calls of one HTTP request have.
-   */
-  timeoutMs: 29_000,
   /** Of the compiler's process, as the system counts it: 150 MB without a source. Four hundred contracts in one source need 360 MB. */
   memoryMegabytesMax: 640,
   /** Sources that wait. */

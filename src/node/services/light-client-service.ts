@@ -6,7 +6,7 @@ import { readBalances, writeBalances } from "../../heritage/les/client-id.ts";
 import { createServingPort, type LightClientControl, type ServingPort } from "../../heritage/les/port.ts";
 import { CAPACITY_MIN, LightClients } from "../../heritage/les/serving/light-clients.ts";
 import type { Kv } from "../../store/storage/kv.ts";
-import { openDurableLmdbKv } from "../../store/storage/lmdb-kv.ts";
+import { openDurableLmdbKv } from "../../store/storage/lmdb/lmdb-kv.ts";
 import type { Config } from "../config/config.ts";
 import { InvalidConfigError } from "../config/errors.ts";
 import { dataPath } from "../config/home.ts";

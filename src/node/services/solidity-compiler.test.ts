@@ -7,6 +7,7 @@ import { until } from "../../../test/support/until.ts";
 import { fatalTimers } from "../../base/telemetry/fatal-timers.ts";
 import type { Timers } from "../../base/telemetry/timers.ts";
 import { CompilerBusyError, CompilerError } from "../../rpc/transport/errors.ts";
+import { SERVER_LIMITS } from "../../rpc/transport/limits.ts";
 import { COMPILER_LIMITS, compiledText } from "./compiler-limits.ts";
 import { createSolidityCompiler, type SolidityCompiler } from "./solidity-compiler.ts";
 
@@ -43,7 +44,7 @@ function manyFields(): object {
 const PATIENT: Timers = { ...fatalTimers, after: (ms, ...others) => fatalTimers.after(100 * ms, ...others) };
 
 function compiler(t: { after(close: () => void): void }): SolidityCompiler {
-  const opened = createSolidityCompiler(true, PATIENT);
+  const opened = createSolidityCompiler(true, PATIENT, SERVER_LIMITS.compileTimeoutMs);
   t.after(() => opened.close());
   return opened;
 }

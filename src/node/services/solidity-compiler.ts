@@ -25,22 +25,25 @@ export type SolidityCompiler = Compiler & {
 /**
  * The npm package `solc`, one source after the other.
  * @param isEnabled false: there is none, installed or not. A source is half a minute of work, which every caller may ask for
+ * @param timeoutMs for one source
  */
-export function createSolidityCompiler(isEnabled: boolean, timers: Timers): SolidityCompiler {
-  return isEnabled ? new ProcessCompiler(timers) : NO_COMPILER;
+export function createSolidityCompiler(isEnabled: boolean, timers: Timers, timeoutMs: number): SolidityCompiler {
+  return isEnabled ? new ProcessCompiler(timers, timeoutMs) : NO_COMPILER;
 }
 
 /** Each source has a process of its own, because the compiler frees nothing, and WebAssembly's memory is outside every limit of V8. */
 class ProcessCompiler implements SolidityCompiler {
   readonly #timers: Timers;
+  readonly #timeoutMs: number;
   readonly #running = new Set<CompilerRun>();
   #sources = 0;
   #lastSource: Promise<unknown> = Promise.resolve();
   #version: Promise<string | undefined> | undefined;
   #isClosed = false;
 
-  constructor(timers: Timers) {
+  constructor(timers: Timers, timeoutMs: number) {
     this.#timers = timers;
+    this.#timeoutMs = timeoutMs;
   }
 
   /** Does not wait for sources. */
@@ -71,7 +74,7 @@ class ProcessCompiler implements SolidityCompiler {
 
   async #run(name: keyof CompilerProcessHandlers, input: object | undefined): Promise<string> {
     if (this.#isClosed) throw new CompilerError(CLOSED);
-    const run = new CompilerRun(name, input, this.#timers);
+    const run = new CompilerRun(name, input, this.#timers, this.#timeoutMs);
     this.#running.add(run);
     try {
       return await run.answer;
@@ -91,7 +94,7 @@ class CompilerRun {
   #reject: (error: Error) => void = () => {};
   #timer: Timer;
 
-  constructor(name: keyof CompilerProcessHandlers, input: object | undefined, timers: Timers) {
+  constructor(name: keyof CompilerProcessHandlers, input: object | undefined, timers: Timers, timeoutMs: number) {
     this.#timers = timers;
     this.#timer = this.#endAfter(START_MS_MAX, "no process started");
     const child = this.#child;
@@ -102,7 +105,6 @@ class CompilerRun {
       // The first one says that its program is loaded.
       child.once("message", () => {
         this.#timer.cancel();
-        const { timeoutMs } = COMPILER_LIMITS;
         this.#timer = this.#endAfter(timeoutMs, `timeout after ${timeoutMs} ms`);
         child.on("message", (message: ChannelMessage) => channel.receive(message));
         channel.call(name, input as never).then(resolve, reject);

@@ -17,8 +17,8 @@ export const ENTRIES: Readonly<Record<ThreadEntry | ProcessEntry, () => Promise<
   "node/calls/speculate.thread": () => import("../../node/calls/speculate.thread.ts"),
   "node/roles/rpc.process": () => import("../../node/roles/rpc.process.ts"),
   "heritage/shh/find-work.thread": () => import("../../heritage/shh/find-work.thread.ts"),
-  "store/storage/check-file.thread": () => import("../../store/storage/check-file.thread.ts"),
-  "store/storage/share-check.thread": () => import("../../store/storage/share-check.thread.ts"),
+  "store/storage/lmdb/check-file.thread": () => import("../../store/storage/lmdb/check-file.thread.ts"),
+  "store/storage/lmdb/share-check.thread": () => import("../../store/storage/lmdb/share-check.thread.ts"),
   "base/types/transaction/recover-authorities.thread": () =>
     import("../../base/types/transaction/recover-authorities.thread.ts"),
   "base/types/transaction/recover-senders.thread": () =>

@@ -40,6 +40,11 @@ export const SERVER_LIMITS = {
   httpReplyTimeoutMs: 30_000,
   /** The calls of one HTTP request together; just below the reply timeout, so that the answer still gets out. */
   httpCallTimeoutMs: 29_900,
+  /**
+   * Time for one source of the Solidity compiler, just below that of the request. Most take less than the second or two that loading takes,
+   * ten times as long on a busy machine; an optimizer may run for ever.
+   */
+  compileTimeoutMs: 29_000,
   /** How long an unused HTTP connection stays open: longer than the 60 s of usual proxies, which must be the ones that close it. */
   httpIdleTimeoutMs: 120_000,
   /** Between two pings of a WebSocket; one that answered none in this time is closed. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ExternalSort, removeSortFiles } from "./external-sort.ts";
-import { createMemoryLogDirectory } from "./memory-log-directory.ts";
+import { createMemoryLogDirectory } from "./log/memory-log-directory.ts";
 
 describe("ExternalSort", () => {
   for (const [name, memoryBytes] of [

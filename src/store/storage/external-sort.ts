@@ -1,5 +1,5 @@
 import { invariant } from "../../base/errors.ts";
-import type { LogDirectory, LogFile } from "./log-file.ts";
+import type { LogDirectory, LogFile } from "./log/log-file.ts";
 import { byKey } from "./row-order.ts";
 
 /** Memory for the rows that wait to be sorted. */

@@ -9,8 +9,8 @@ import { InvariantError } from "../../base/errors.ts";
 import { EMPTY_BYTES } from "../../base/primitives/bytes.ts";
 import { BufferedKv } from "./buffered-kv.ts";
 import { type Kv, type KvRange, type KvWriter, prefixRange } from "./kv.ts";
-import { openLmdbKv } from "./lmdb-kv.ts";
-import { isLmdbRowIntact } from "./lmdb-row.ts";
+import { openLmdbKv } from "./lmdb/lmdb-kv.ts";
+import { isLmdbRowIntact } from "./lmdb/lmdb-row.ts";
 import { createMemoryKv } from "./memory-kv.ts";
 
 const stores: Record<string, (use: (kv: Kv) => void) => void> = {

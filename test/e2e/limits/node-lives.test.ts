@@ -5,7 +5,7 @@ import { after, test } from "node:test";
 import { WITHDRAWAL_REQUEST_ADDRESS } from "../../../src/base/params/gas.ts";
 import { addressToBytes } from "../../../src/base/primitives/address.ts";
 import type { QuarantineEntry } from "../../../src/consensus/quarantine.ts";
-import { openLmdbKv } from "../../../src/store/storage/lmdb-kv.ts";
+import { openLmdbKv } from "../../../src/store/storage/lmdb/lmdb-kv.ts";
 import { TABLE, tableKey } from "../../../src/store/storage/schema.ts";
 import { overHttp } from "../../support/clients.ts";
 import { makeHome, transfer } from "../../support/made-chain.ts";

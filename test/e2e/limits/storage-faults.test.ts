@@ -3,7 +3,7 @@ import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { encodeSegmentHeader } from "../../../src/store/storage/log-segment.ts";
+import { encodeSegmentHeader } from "../../../src/store/storage/log/log-segment.ts";
 import { LOG_FORMAT } from "../../../src/store/storage/schema.ts";
 import { overHttp } from "../../support/clients.ts";
 import { runEvmintd, startEvmintd } from "../../support/evmintd.ts";

@@ -1,8 +1,8 @@
 import type { Plan } from "../scenario/plan.ts";
 import { all, hasFault, hasSetting, hasTraffic, type Mutant } from "./mutant.ts";
 
-const BLOCK_LOG = "src/store/storage/block-log.ts";
-const LOG_FOLLOWER = "src/store/storage/log-follower.ts";
+const BLOCK_LOG = "src/store/storage/log/block-log.ts";
+const LOG_FOLLOWER = "src/store/storage/log/log-follower.ts";
 
 /** Blocks come so fast that retention has something to remove within minutes. */
 const isFast = ({ blockTimeMs }: Plan) => blockTimeMs <= 250;
@@ -187,7 +187,7 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
     why: "A reader that lags behind a removed segment counts the hole as part of the segment before it, and fails from then on.",
     patches: [
       {
-        file: "src/store/storage/log-follower.ts",
+        file: "src/store/storage/log/log-follower.ts",
         from: `      if (last !== undefined && last.base + last.file.size() !== base) this.close();`,
         to: `      if (last === undefined) this.close();`,
       },
@@ -206,7 +206,7 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
     why: "A record counts as whole by its marker and length: what a power cut tore is decoded.",
     patches: [
       {
-        file: "src/store/storage/log-segment.ts",
+        file: "src/store/storage/log/log-segment.ts",
         from: `  return crc32(bytes.subarray(4, 8), payloadSum) === bytes.readUInt32LE(8);`,
         to: `  return payloadSum >= 0;`,
       },

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { invariant } from "../../../src/base/errors.ts";
 import type { Kv, KvRange, KvRow, KvWriter } from "../../../src/store/storage/kv.ts";
 import { KvCorruptionError, KvDamagedError } from "../../../src/store/storage/kv.ts";
-import type * as Replaced from "../../../src/store/storage/lmdb-kv.ts";
+import type * as Replaced from "../../../src/store/storage/lmdb/lmdb-kv.ts";
 import { createMemoryKv } from "../../../src/store/storage/memory-kv.ts";
 import { currentProcess } from "../kernel/current.ts";
 import type { FileNode, MappedFile } from "../kernel/disk.ts";

@@ -5,7 +5,7 @@ import type { ProviderRequest } from "../../../src/node/adapters/provider-types.
 import { snapshotsPath } from "../../../src/node/config/home.ts";
 import type { NodeInProcess } from "../../../src/node/roles/start-node.ts";
 import type { Readiness } from "../../../src/rpc/ports/node.ts";
-import { LogPoisonedError } from "../../../src/store/storage/block-log.ts";
+import { LogPoisonedError } from "../../../src/store/storage/log/block-log.ts";
 import { AbciContract } from "../cometbft/contract/abci-contract.ts";
 import type { HostileKind } from "../cometbft/hostility.ts";
 import { SigningKeys } from "../cometbft/signing-keys.ts";

@@ -1,8 +1,8 @@
 import { openLogBlockStore } from "../../../src/chain/store/log-block-store.ts";
 import type { LogBlockStoreOptions } from "../../../src/chain/store/store-options.ts";
 import { createStateTrie } from "../../../src/evm/state/state-trie.ts";
+import { createMemoryLogDirectory } from "../../../src/store/storage/log/memory-log-directory.ts";
 import { createMemoryKv } from "../../../src/store/storage/memory-kv.ts";
-import { createMemoryLogDirectory } from "../../../src/store/storage/memory-log-directory.ts";
 import type { TrieNodeReader } from "../../../src/store/trie/node-store.ts";
 
 export const createTrie = (nodes: TrieNodeReader) => createStateTrie(nodes, { cacheBytes: 200_000 });

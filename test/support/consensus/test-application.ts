@@ -27,9 +27,9 @@ import { type StartingSet, soloStartingSet } from "../../../src/consensus/voting
 import type { Speculation } from "../../../src/evm/execution/parallel/speculation.ts";
 import { createEvm } from "../../../src/evm/machine/engine.ts";
 import { createStateTrie } from "../../../src/evm/state/state-trie.ts";
-import type { LogDirectory } from "../../../src/store/storage/log-file.ts";
+import type { LogDirectory } from "../../../src/store/storage/log/log-file.ts";
+import { createMemoryLogDirectory } from "../../../src/store/storage/log/memory-log-directory.ts";
 import { createMemoryKv } from "../../../src/store/storage/memory-kv.ts";
-import { createMemoryLogDirectory } from "../../../src/store/storage/memory-log-directory.ts";
 import { STRICT_LOGGER } from "../base/telemetry/strict-logger.ts";
 
 /** Of a validator that is voted in. */

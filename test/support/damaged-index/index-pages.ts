@@ -8,7 +8,7 @@ import {
   PAGE_KIND,
   PAGE_SIZE,
   TREE_OFFSET,
-} from "../../../src/store/storage/lmdb-pages.ts";
+} from "../../../src/store/storage/lmdb/lmdb-pages.ts";
 import { TABLE } from "../../../src/store/storage/schema.ts";
 
 export const DAMAGES = ["flip", "zero", "hide"] as const;

@@ -29,7 +29,7 @@ if (gate !== undefined) {
   const { Worker } = threads;
   threads.Worker = class extends Worker {
     constructor(file, options) {
-      const isCheck = options.argv?.[0] === "store/storage/check-file.thread";
+      const isCheck = options.argv?.[0] === "store/storage/lmdb/check-file.thread";
       const waiting = ["--import", new URL("wait-for-gate.mjs", import.meta.url).href];
       super(file, isCheck ? { ...options, execArgv: waiting, env: { ...process.env, TEST_GATE: gate } } : options);
     }

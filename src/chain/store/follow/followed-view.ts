@@ -1,5 +1,5 @@
 import { invariant } from "../../../base/errors.ts";
-import type { LogFollower } from "../../../store/storage/log-follower.ts";
+import type { LogFollower } from "../../../store/storage/log/log-follower.ts";
 import type { BlockLogs } from "../../logs/block-logs.ts";
 import type { LogIndex } from "../../logs/log-index.ts";
 import { decodeChangeRows, decodePrefix } from "../../records/block-record.ts";

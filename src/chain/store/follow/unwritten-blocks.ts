@@ -1,5 +1,5 @@
 import { type Hash, hashFromBytes } from "../../../base/primitives/hash.ts";
-import type { LogReader } from "../../../store/storage/log-reader.ts";
+import type { LogReader } from "../../../store/storage/log/log-reader.ts";
 import type { ChangeRows } from "../../records/changes-record.ts";
 import { decodeHashesAndLogs } from "../../records/indexed-block.ts";
 import type { TransactionPlace, UnwrittenRows } from "../index/block-rows.ts";

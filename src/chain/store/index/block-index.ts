@@ -3,7 +3,7 @@ import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
 import { type Hash, hashFromBytes } from "../../../base/primitives/hash.ts";
 import { bytesToHex } from "../../../base/primitives/hex.ts";
 import { type Kv, KvMissingRowError, type KvWriter, type MissingRow } from "../../../store/storage/kv.ts";
-import { LogCorruptionError, LogReader } from "../../../store/storage/log-reader.ts";
+import { LogCorruptionError, LogReader } from "../../../store/storage/log/log-reader.ts";
 import {
   assertKnownFormat,
   INDEX_FORMAT,

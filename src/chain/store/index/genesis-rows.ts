@@ -3,7 +3,7 @@ import { keccak256, keccak256Message, keccakMessage } from "../../../base/primit
 import { Views } from "../../../base/primitives/views.ts";
 import { varintLength, writeVarint } from "../../../store/storage/byte-io.ts";
 import type { KvLoad, SortedRows } from "../../../store/storage/kv.ts";
-import { LogReader } from "../../../store/storage/log-reader.ts";
+import { LogReader } from "../../../store/storage/log/log-reader.ts";
 import { byKey } from "../../../store/storage/row-order.ts";
 import { TABLE, tableKey } from "../../../store/storage/schema.ts";
 import { HASH_LENGTH } from "../../../store/trie/node.ts";

@@ -8,7 +8,7 @@ import type { Header } from "../../../base/types/header.ts";
 import type { Receipt } from "../../../base/types/receipt.ts";
 import type { StateChanges } from "../../../evm/state/reader.ts";
 import { MalformedBytesError } from "../../../store/storage/byte-io.ts";
-import { LogCorruptionError, LogReader } from "../../../store/storage/log-reader.ts";
+import { LogCorruptionError, LogReader } from "../../../store/storage/log/log-reader.ts";
 import type { GasPayment, RecordItem } from "../../block-store.ts";
 import { type BlockRecord, gasPaymentsOf, type IncludedTransaction, includedTransaction } from "../../block-store.ts";
 import { type AddressParts, addressPartsOf } from "../../records/block-addresses.ts";

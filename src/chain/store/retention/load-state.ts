@@ -4,7 +4,7 @@ import { keccak256 } from "../../../base/primitives/keccak.ts";
 import { type ByteReader, varintLength, writeVarint } from "../../../store/storage/byte-io.ts";
 import { ExternalSort, removeSortFiles } from "../../../store/storage/external-sort.ts";
 import type { Kv, KvLoad, SortedRows } from "../../../store/storage/kv.ts";
-import type { LogDirectory } from "../../../store/storage/log-file.ts";
+import type { LogDirectory } from "../../../store/storage/log/log-file.ts";
 import { TABLE, tableKey } from "../../../store/storage/schema.ts";
 import { decodeAccount, readChangeRows } from "../../records/changes-record.ts";
 import { StateRootMismatchError } from "../../store-errors.ts";

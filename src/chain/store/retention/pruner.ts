@@ -1,5 +1,5 @@
 import type { Kv } from "../../../store/storage/kv.ts";
-import type { LogReader } from "../../../store/storage/log-reader.ts";
+import type { LogReader } from "../../../store/storage/log/log-reader.ts";
 import type { PrunedKind } from "../index/pruned-range.ts";
 import { SlicePace } from "../slice-pace.ts";
 import { NO_ROWS, PRUNE_BATCHES, type PruneModules, type PruneStep, withoutRows } from "./prune-batches.ts";

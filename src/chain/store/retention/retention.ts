@@ -1,6 +1,6 @@
-import type { BlockLog } from "../../../store/storage/block-log.ts";
 import type { Kv } from "../../../store/storage/kv.ts";
-import type { LogDirectory } from "../../../store/storage/log-file.ts";
+import type { BlockLog } from "../../../store/storage/log/block-log.ts";
+import type { LogDirectory } from "../../../store/storage/log/log-file.ts";
 import type { AddressIndex } from "../../addresses/address-index.ts";
 import type { BlockIndex } from "../index/block-index.ts";
 import type { BlockReader } from "../log/block-reader.ts";

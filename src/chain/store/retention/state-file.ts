@@ -4,8 +4,8 @@ import { EMPTY_CODE_HASH } from "../../../evm/state/account.ts";
 import type { AccountChange } from "../../../evm/state/reader.ts";
 import { ByteReader, ByteWriter } from "../../../store/storage/byte-io.ts";
 import type { Kv } from "../../../store/storage/kv.ts";
-import type { LogDirectory, LogFile } from "../../../store/storage/log-file.ts";
-import { LogCorruptionError, type LogReader } from "../../../store/storage/log-reader.ts";
+import type { LogDirectory, LogFile } from "../../../store/storage/log/log-file.ts";
+import { LogCorruptionError, type LogReader } from "../../../store/storage/log/log-reader.ts";
 import {
   encodeRecord,
   encodeSegmentHeader,
@@ -14,7 +14,7 @@ import {
   readSegmentHeader,
   SEGMENT_HEADER_LENGTH,
   scanRecords,
-} from "../../../store/storage/log-segment.ts";
+} from "../../../store/storage/log/log-segment.ts";
 import { LOG_FORMAT } from "../../../store/storage/schema.ts";
 import { decodeBlockRecord, decodeHeader, decodePrefix } from "../../records/block-record.ts";
 import { encodeChanges } from "../../records/changes-record.ts";

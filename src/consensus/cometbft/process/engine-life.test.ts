@@ -22,7 +22,7 @@ import { createFaultyDisk } from "../../../../test/support/store/storage/faulty-
 import { compressPublicKey } from "../../../base/crypto/compressed-public-key.ts";
 import { publicKeyFromPrivate } from "../../../base/crypto/secp256k1.ts";
 import { ZERO_HASH } from "../../../base/primitives/hash.ts";
-import type { LogDirectory } from "../../../store/storage/log-file.ts";
+import type { LogDirectory } from "../../../store/storage/log/log-file.ts";
 import type { ChainStart, Validator } from "../../application.ts";
 import { appStateOf } from "../../chain-start.ts";
 import { createAbciHandlers } from "../abci/handlers.ts";

@@ -14,7 +14,7 @@ import { DevChain } from "../../../dev/dev-chain.ts";
 import { NO_DEV_JOURNAL, openDevJournal } from "../../../dev/dev-journal.ts";
 import type { ExecutionModules } from "../../../evm/execution/block/block-execution.ts";
 import type { PayloadAttributes } from "../../../evm/execution/block/build-block.ts";
-import { openLogDirectory } from "../../../store/storage/log-file.ts";
+import { openLogDirectory } from "../../../store/storage/log/log-file.ts";
 import type { ChainParts } from "../../adapters/parts.ts";
 import { createSpeculationThreads, type SpeculationThreads } from "../../calls/speculation-threads.ts";
 import type { ThreadedCompiler } from "../../compiled-contracts/threaded-compiler.ts";

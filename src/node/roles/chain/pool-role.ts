@@ -13,7 +13,7 @@ import { BLOB_QUEUE_LIMITS, MEMPOOL_DEFAULTS, QUEUE_LIMITS, type Submission } fr
 import { Submissions, type Submit } from "../../../consensus/mempool/submission.ts";
 import { openQuarantine, QUARANTINE_LIMITS, type Quarantine, type SetAside } from "../../../consensus/quarantine.ts";
 import { InvalidBlockError } from "../../../evm/execution/errors.ts";
-import { openLogDirectory } from "../../../store/storage/log-file.ts";
+import { openLogDirectory } from "../../../store/storage/log/log-file.ts";
 import { submissionRulesOf } from "../../adapters/rpc-settings.ts";
 import { AccountPermissions } from "../../config/account-permissions.ts";
 import type { Config } from "../../config/config.ts";

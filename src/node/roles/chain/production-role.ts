@@ -51,7 +51,7 @@ import type { OpenHeader } from "../../../evm/execution/block-context.ts";
 import type { CallModules } from "../../../evm/execution/call/call.ts";
 import type { Speculation } from "../../../evm/execution/parallel/speculation.ts";
 import type { NextBlock } from "../../../rpc/ports/chain-view.ts";
-import { LogPoisonedError, LogWriteError } from "../../../store/storage/block-log.ts";
+import { LogPoisonedError, LogWriteError } from "../../../store/storage/log/block-log.ts";
 import type { ProductionParts } from "../../adapters/parts.ts";
 import type { Config } from "../../config/config.ts";
 import { cliqueProposalsPath, clockStopPath, parameterProposalsPath, snapshotsPath } from "../../config/home.ts";

@@ -17,7 +17,7 @@ import { createAuthenticator, type TokenKeys } from "../../../rpc/transport/auth
 import { namespaceOf } from "../../../rpc/transport/dispatch/method.ts";
 import { type RpcServer, startRpcServer } from "../../../rpc/transport/server/server.ts";
 import { DappDb } from "../../../store/storage/dapp-db.ts";
-import { openDurableLmdbKv } from "../../../store/storage/lmdb-kv.ts";
+import { openDurableLmdbKv } from "../../../store/storage/lmdb/lmdb-kv.ts";
 import { makeFolder } from "../../../store/storage/make-folder.ts";
 import { createCallerFiles } from "../../adapters/caller-files.ts";
 import { NodeProvider } from "../../adapters/provider.ts";
@@ -247,7 +247,11 @@ export class RpcRole {
     resources.add(() => whisper.close());
     const dappDb = openDappDb(config, metrics);
     resources.add(() => dappDb.close());
-    const compiler = createSolidityCompiler(config.jsonRpc.compileSolidity, machineTimers);
+    const compiler = createSolidityCompiler(
+      config.jsonRpc.compileSolidity,
+      machineTimers,
+      config.limits.server.compileTimeoutMs,
+    );
     resources.add(() => compiler.close());
     return {
       log,

@@ -1,4 +1,4 @@
-import type { LogFile } from "../../../store/storage/log-file.ts";
+import type { LogFile } from "../../../store/storage/log/log-file.ts";
 import { Buffer } from "../platform/buffer.ts";
 import { FileError } from "../platform/file-tree.ts";
 import { crc32 } from "../platform/zlib.ts";

@@ -1,5 +1,5 @@
-import type { LogFile } from "../../../store/storage/log-file.ts";
-import { createMemoryLogDirectory } from "../../../store/storage/memory-log-directory.ts";
+import type { LogFile } from "../../../store/storage/log/log-file.ts";
+import { createMemoryLogDirectory } from "../../../store/storage/log/memory-log-directory.ts";
 
 /** A call of the file system failed; `code` is that of the operating system for the same fault. */
 export class FileError extends Error {

@@ -1,6 +1,6 @@
-import { type Decoded, decodeCall } from "./contracts.ts";
+import { type Decoded, decodeCall } from "./contracts/contracts.ts";
 import { useLoaded } from "./hooks.ts";
-import { amountText, type TokenInfo, tokenInfo } from "./tokens.ts";
+import { amountText, type TokenInfo, tokenInfo } from "./tokens/tokens.ts";
 
 /** Functions of ERC-20, and those that many such tokens have, whose last argument is an amount. */
 const AMOUNTS: ReadonlySet<string> = new Set([

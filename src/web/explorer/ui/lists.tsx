@@ -1,6 +1,6 @@
+import { useContracts } from "./contracts/known-contracts.ts";
+import { methodName } from "./contracts/method-name.ts";
 import { age, count, dateTime, etherShort, percentText } from "./format.ts";
-import { useContracts } from "./known-contracts.ts";
-import { methodName } from "./method-name.ts";
 import { AddressText, HexText, Table } from "./parts.tsx";
 import type { Block, Receipt, Transaction } from "./rpc.ts";
 

@@ -2,12 +2,12 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { type Address, checksumAddress } from "../../../base/primitives/address.ts";
 import type { Verdict } from "../verify/verdict.ts";
+import { clippedName, nodeContractAt, useContracts } from "./contracts/known-contracts.ts";
+import { uploadedAt } from "./contracts/uploaded.ts";
 import { shortHex } from "./format.ts";
 import type { Loaded } from "./hooks.ts";
-import { clippedName, nodeContractAt, useContracts } from "./known-contracts.ts";
 import { RpcError } from "./rpc.ts";
 import { isAddress } from "./search-words.ts";
-import { uploadedAt } from "./uploaded.ts";
 
 const COPIED_MS = 1200;
 

@@ -1,13 +1,13 @@
 import type { ComponentChildren } from "preact";
 import type { Hex } from "../../../base/primitives/hex.ts";
 import type { CallAmounts } from "./call-amounts.ts";
-import { type Argument, decodeCall, decodeLog, decodeRevert } from "./contracts.ts";
+import { type Argument, decodeCall, decodeLog, decodeRevert } from "./contracts/contracts.ts";
+import { clippedName, useContracts } from "./contracts/known-contracts.ts";
 import { bytesOfHex, count, ether, percentText, shortWord } from "./format.ts";
-import { isOfContract } from "./holders.ts";
-import { clippedName, useContracts } from "./known-contracts.ts";
 import { BlockLink } from "./lists.tsx";
 import { AddressText, HexText, Table } from "./parts.tsx";
 import type { Log } from "./rpc.ts";
+import { isOfContract } from "./tokens/holders.ts";
 
 /**
  * Arguments of a call or an event, one a line.

@@ -3,7 +3,7 @@ import { parentPort } from "node:worker_threads";
 import { signatureBytes } from "../../../../src/base/crypto/secp256k1.ts";
 import { loadNativeBackend } from "../../../../src/base/crypto/secp256k1-native.ts";
 import { nativeCall, threadData } from "../../../../src/base/threads/native-calls.ts";
-import { openLmdbFollower } from "../../../../src/store/storage/lmdb-kv.ts";
+import { openLmdbFollower } from "../../../../src/store/storage/lmdb/lmdb-kv.ts";
 import { type AddonThreadData, SHARED } from "./addon-thread-data.ts";
 
 const { directory, shared, calls } = threadData<AddonThreadData>();

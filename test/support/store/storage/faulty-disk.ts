@@ -1,5 +1,5 @@
-import type { LogDirectory, LogFile } from "../../../../src/store/storage/log-file.ts";
-import { createMemoryLogDirectory } from "../../../../src/store/storage/memory-log-directory.ts";
+import type { LogDirectory, LogFile } from "../../../../src/store/storage/log/log-file.ts";
+import { createMemoryLogDirectory } from "../../../../src/store/storage/log/memory-log-directory.ts";
 
 const SECTOR = 64;
 

@@ -1,4 +1,4 @@
-import { openLmdbFollower } from "../../../../src/store/storage/lmdb-kv.ts";
+import { openLmdbFollower } from "../../../../src/store/storage/lmdb/lmdb-kv.ts";
 import { rowKey, VALUE_BYTES } from "./follow-rows-format.ts";
 
 /** A process that follows the index in the directory it is started with: for each number it is sent, how many of the rows before it are right. */

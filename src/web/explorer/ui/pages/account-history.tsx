@@ -3,11 +3,11 @@ import type { Address } from "../../../../base/primitives/address.ts";
 import { count, decimal } from "../format.ts";
 import { useLoaded } from "../hooks.ts";
 import { TransactionTable } from "../lists.tsx";
-import { findLogs } from "../logs.ts";
 import { Panel, Table, When } from "../parts.tsx";
 import { call, type Receipt, type Transaction } from "../rpc.ts";
-import { TokenText } from "../token-text.tsx";
-import { holdingsOf } from "../tokens.ts";
+import { findLogs } from "../tokens/logs.ts";
+import { TokenText } from "../tokens/token-text.tsx";
+import { holdingsOf } from "../tokens/tokens.ts";
 import { Logs } from "../trace-parts.tsx";
 
 export function HoldingsPanel({ address }: { address: Address }) {

@@ -1,15 +1,15 @@
 import type { Address } from "../../../../base/primitives/address.ts";
 import { type CheckedAccount, checkAccount, checkBlock } from "../checked.ts";
-import { contractAt } from "../contracts.ts";
+import { contractAt } from "../contracts/contracts.ts";
+import { clippedName, useContracts } from "../contracts/known-contracts.ts";
 import { bytesOfHex, count, counted, ether } from "../format.ts";
 import { useLoaded } from "../hooks.ts";
-import { clippedName, useContracts } from "../known-contracts.ts";
 import { AddressText, Fields, HexText, Mark, Panel, Problem, shownAddress, Tabs, When } from "../parts.tsx";
 import { ProofView } from "../proof-view.tsx";
 import { type Implementation, implementationOf } from "../proxy.ts";
 import { type Block, call, callIfOpen } from "../rpc.ts";
 import { isAddress } from "../search-words.ts";
-import { tokenFacts } from "../token-facts.ts";
+import { tokenFacts } from "../tokens/token-facts.ts";
 import { EventsPanel, HistoryPanel, HoldingsPanel } from "./account-history.tsx";
 import { ContractPanel } from "./contract.tsx";
 import { StoragePanel } from "./storage.tsx";

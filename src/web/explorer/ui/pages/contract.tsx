@@ -3,15 +3,15 @@ import type { AbiFunction } from "viem";
 import type { Hex } from "../../../../base/primitives/hex.ts";
 import type { AbiItem } from "../../../../dev/artifacts/abi.ts";
 import type { CodeMatch, Sources } from "../../contracts/artifact.ts";
-import { functionsOf } from "../contracts.ts";
+import { functionsOf } from "../contracts/contracts.ts";
+import { clippedName, type NodeContract, useContracts } from "../contracts/known-contracts.ts";
+import { contractInFiles } from "../contracts/upload.ts";
+import { storeContract, type UploadedContractHere, uploadedAt } from "../contracts/uploaded.ts";
 import { useDevChain } from "../dev-chain.ts";
 import { bytesOfHex, count } from "../format.ts";
 import { hasWallet, useLoaded } from "../hooks.ts";
-import { clippedName, type NodeContract, useContracts } from "../known-contracts.ts";
 import { AddressText, Failure, Panel, shownAddress } from "../parts.tsx";
 import { callIfOpen } from "../rpc.ts";
-import { contractInFiles } from "../upload.ts";
-import { storeContract, type UploadedContractHere, uploadedAt } from "../uploaded.ts";
 import { FunctionForm, type Sender } from "./function-form.tsx";
 
 const MATCHES: Readonly<Record<CodeMatch, string>> = {

@@ -1,9 +1,9 @@
+import { clippedName } from "../contracts/known-contracts.ts";
+import { uploadedContracts } from "../contracts/uploaded.ts";
 import { useLoaded } from "../hooks.ts";
-import { clippedName } from "../known-contracts.ts";
 import { AddressText, HexText, Panel, shownAddress, Table, When } from "../parts.tsx";
 import { contractsByName, type Found } from "../search.ts";
-import { listTokens } from "../token-list.ts";
-import { uploadedContracts } from "../uploaded.ts";
+import { listTokens } from "../tokens/token-list.ts";
 
 const startsWith = (name: string | undefined, word: string) =>
   name?.toLowerCase().startsWith(word.toLowerCase()) === true;

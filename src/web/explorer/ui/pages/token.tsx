@@ -2,18 +2,25 @@ import { useState } from "preact/hooks";
 import type { Address } from "../../../../base/primitives/address.ts";
 import type { Hex } from "../../../../base/primitives/hex.ts";
 import { TRANSFER_TOPIC } from "../../../../base/types/transfer-log.ts";
-import { decodeResult, ERC20, encodeCall } from "../contracts.ts";
+import { decodeResult, ERC20, encodeCall } from "../contracts/contracts.ts";
+import { clippedName } from "../contracts/known-contracts.ts";
 import { count, decimal, percentText } from "../format.ts";
-import { type Holder, holdersOf, type Movement, movementsIn, TRANSFER_BATCH, TRANSFER_SINGLE } from "../holders.ts";
 import { useLoaded } from "../hooks.ts";
-import { clippedName } from "../known-contracts.ts";
 import { BlockLink } from "../lists.tsx";
-import { findLogs } from "../logs.ts";
 import { AddressText, Fields, HexText, Panel, Problem, Table, Tabs, When } from "../parts.tsx";
 import { callIfOpen } from "../rpc.ts";
 import { isAddress } from "../search-words.ts";
-import { type TokenFacts, tokenFacts } from "../token-facts.ts";
-import { amountText, itemText } from "../tokens.ts";
+import {
+  type Holder,
+  holdersOf,
+  type Movement,
+  movementsIn,
+  TRANSFER_BATCH,
+  TRANSFER_SINGLE,
+} from "../tokens/holders.ts";
+import { findLogs } from "../tokens/logs.ts";
+import { type TokenFacts, tokenFacts } from "../tokens/token-facts.ts";
+import { amountText, itemText } from "../tokens/tokens.ts";
 
 const TRANSFERS_SHOWN = 25;
 /** Holders that are listed; the balance of each is a call. */

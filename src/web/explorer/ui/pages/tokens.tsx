@@ -1,9 +1,9 @@
+import { clippedName } from "../contracts/known-contracts.ts";
 import { count } from "../format.ts";
 import { useLoaded } from "../hooks.ts";
-import { clippedName } from "../known-contracts.ts";
 import { Panel, Table, When } from "../parts.tsx";
-import { LISTED_TOKENS_MAX, listTokens } from "../token-list.ts";
-import { TokenText } from "../token-text.tsx";
+import { LISTED_TOKENS_MAX, listTokens } from "../tokens/token-list.ts";
+import { TokenText } from "../tokens/token-text.tsx";
 import { supplyText } from "./token.tsx";
 
 /** Tokens that have logs of transfers. */

@@ -1,16 +1,16 @@
 import type { Hash } from "../../../../base/primitives/hash.ts";
 import { useCallAmounts } from "../call-amounts.ts";
 import { type CheckedTransaction, checkMined } from "../checked.ts";
-import { decodeCall } from "../contracts.ts";
+import { decodeCall } from "../contracts/contracts.ts";
+import { clippedName, useContracts } from "../contracts/known-contracts.ts";
 import { age, bytesOfHex, count, dateTime, ether, feeText, gwei, percentText } from "../format.ts";
 import { useLoaded } from "../hooks.ts";
-import { clippedName, useContracts } from "../known-contracts.ts";
 import { Status } from "../lists.tsx";
 import { AddressText, Fields, HexText, Mark, Panel, Problem, Table, When } from "../parts.tsx";
 import { call, type Transaction } from "../rpc.ts";
 import { isHash } from "../search-words.ts";
-import { TokenText } from "../token-text.tsx";
-import { amountText, type TokenInfo, tokenInfo, transfersIn } from "../tokens.ts";
+import { TokenText } from "../tokens/token-text.tsx";
+import { amountText, type TokenInfo, tokenInfo, transfersIn } from "../tokens/tokens.ts";
 import {
   Arguments,
   addressesIn,

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { InvariantError } from "../../base/errors.ts";
+import { InvariantError } from "../../../base/errors.ts";
 import { META_OFFSET, PAGE_SIZE } from "./lmdb-pages.ts";
 
 /** Where the lock file has the number of the last transaction, u64: after its magic number and format. */

@@ -1,5 +1,5 @@
-import type { Address } from "../../../base/primitives/address.ts";
-import { TRANSFER_TOPIC } from "../../../base/types/transfer-log.ts";
+import type { Address } from "../../../../base/primitives/address.ts";
+import { TRANSFER_TOPIC } from "../../../../base/types/transfer-log.ts";
 import { isOfContract, TRANSFER_BATCH, TRANSFER_SINGLE } from "./holders.ts";
 import { findLogs } from "./logs.ts";
 import { type TokenFacts, tokenFacts } from "./token-facts.ts";

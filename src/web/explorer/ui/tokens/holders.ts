@@ -1,7 +1,7 @@
-import { SYSTEM_ADDRESS } from "../../../base/params/gas.ts";
-import type { Hash } from "../../../base/primitives/hash.ts";
-import { TRANSFER_TOPIC } from "../../../base/types/transfer-log.ts";
-import type { Log } from "./rpc.ts";
+import { SYSTEM_ADDRESS } from "../../../../base/params/gas.ts";
+import type { Hash } from "../../../../base/primitives/hash.ts";
+import { TRANSFER_TOPIC } from "../../../../base/types/transfer-log.ts";
+import type { Log } from "../rpc.ts";
 
 export const TRANSFER_SINGLE = "0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62" as Hash;
 export const TRANSFER_BATCH = "0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb" as Hash;

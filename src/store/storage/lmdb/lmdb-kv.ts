@@ -2,9 +2,9 @@ import { closeSync, existsSync, fdatasyncSync, openSync, readSync, renameSync, r
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Database, RangeOptions } from "lmdb";
-import { invariant, NodeError } from "../../base/errors.ts";
-import { hexDigits } from "../../base/primitives/hex.ts";
-import { nativeCall } from "../../base/threads/native-calls.ts";
+import { invariant, NodeError } from "../../../base/errors.ts";
+import { hexDigits } from "../../../base/primitives/hex.ts";
+import { nativeCall } from "../../../base/threads/native-calls.ts";
 import {
   type Kv,
   KvCorruptionError,
@@ -14,7 +14,7 @@ import {
   type KvRow,
   type KvWriter,
   type PinnedPages,
-} from "./kv.ts";
+} from "../kv.ts";
 import { LmdbBuild } from "./lmdb-build.ts";
 import { LmdbCommits } from "./lmdb-commits.ts";
 import { CHECKSUM_LENGTH, isRemoval, verifiedValue, writeChecksum, writeRemoval } from "./lmdb-row.ts";

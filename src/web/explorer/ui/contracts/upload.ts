@@ -1,7 +1,7 @@
-import { type Hex, hexToBytes } from "../../../base/primitives/hex.ts";
-import { contractsOfBuild, type SolcInput, type SolcOutput } from "../../../dev/artifacts/parse-artifact.ts";
-import { type CodeMatch, compareCode, readUpload, sourcesOf, type UploadedContract } from "../contracts/artifact.ts";
-import { call, callIfOpen, RpcError } from "./rpc.ts";
+import { type Hex, hexToBytes } from "../../../../base/primitives/hex.ts";
+import { contractsOfBuild, type SolcInput, type SolcOutput } from "../../../../dev/artifacts/parse-artifact.ts";
+import { type CodeMatch, compareCode, readUpload, sourcesOf, type UploadedContract } from "../../contracts/artifact.ts";
+import { call, callIfOpen, RpcError } from "../rpc.ts";
 import type { Recompiled, UploadedContractHere } from "./uploaded.ts";
 
 const BEST_FIRST: readonly CodeMatch[] = ["exact", "same instructions", "no code", "different"];

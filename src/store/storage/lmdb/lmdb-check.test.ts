@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { mulberry32 } from "../../../test/support/chain/random-chain.ts";
+import { mulberry32 } from "../../../../test/support/chain/random-chain.ts";
 import { findLmdbFault } from "./lmdb-check.ts";
 import { openLmdbKv } from "./lmdb-kv.ts";
 import { META_OFFSET, TREE_OFFSET } from "./lmdb-pages.ts";

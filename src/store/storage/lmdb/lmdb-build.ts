@@ -1,6 +1,6 @@
 import { closeSync, openSync, writeSync } from "node:fs";
-import { invariant } from "../../base/errors.ts";
-import type { KvLoad, SortedRows } from "./kv.ts";
+import { invariant } from "../../../base/errors.ts";
+import type { KvLoad, SortedRows } from "../kv.ts";
 import {
   BIG_DATA,
   BIG_DATA_LENGTH,

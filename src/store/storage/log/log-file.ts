@@ -11,8 +11,8 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { makeFolder, syncDirectory } from "./make-folder.ts";
-import { openRegularFile } from "./read-file.ts";
+import { makeFolder, syncDirectory } from "../make-folder.ts";
+import { openRegularFile } from "../read-file.ts";
 
 /** One file of a log, open. Positions and sizes in bytes. */
 export interface LogFile {

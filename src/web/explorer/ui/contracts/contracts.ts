@@ -11,11 +11,11 @@ import {
   getAbiItem,
   parseAbi,
 } from "viem";
-import type { Hex } from "../../../base/primitives/hex.ts";
-import type { AbiItem } from "../../../dev/artifacts/abi.ts";
+import type { Hex } from "../../../../base/primitives/hex.ts";
+import type { AbiItem } from "../../../../dev/artifacts/abi.ts";
+import type { Log } from "../rpc.ts";
 import { COMMON_FUNCTIONS } from "./common-functions.ts";
 import { nodeContractAt, nodeContracts } from "./known-contracts.ts";
-import type { Log } from "./rpc.ts";
 import { uploadedAt, uploadedContracts } from "./uploaded.ts";
 
 /** Name and ABI of a contract, and where they are from. */

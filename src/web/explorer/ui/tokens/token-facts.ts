@@ -1,8 +1,8 @@
 import { parseAbi } from "viem";
-import type { Address } from "../../../base/primitives/address.ts";
-import type { Hex } from "../../../base/primitives/hex.ts";
-import { decodeResult, encodeCall } from "./contracts.ts";
-import { callIfOpen } from "./rpc.ts";
+import type { Address } from "../../../../base/primitives/address.ts";
+import type { Hex } from "../../../../base/primitives/hex.ts";
+import { decodeResult, encodeCall } from "../contracts/contracts.ts";
+import { callIfOpen } from "../rpc.ts";
 import { decimalsOf, symbolOf } from "./tokens.ts";
 
 const VIEWS = parseAbi([

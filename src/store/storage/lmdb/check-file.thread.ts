@@ -1,5 +1,5 @@
 import { parentPort } from "node:worker_threads";
-import { threadData } from "../../base/threads/native-calls.ts";
+import { threadData } from "../../../base/threads/native-calls.ts";
 import type { BackgroundCheckData, CheckResult } from "./background-lmdb-check.ts";
 import { divideMainTree, finishFileCheck, mainTreeCheck } from "./lmdb-file-check.ts";
 import { LmdbFault } from "./lmdb-tree-check.ts";

@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
-import { invariant, NodeError } from "../../base/errors.ts";
+import { invariant, NodeError } from "../../../base/errors.ts";
+import { assertKnownFormat, LOG_FORMAT } from "../schema.ts";
 import type { LogDirectory, LogFile } from "./log-file.ts";
 import { LogCorruptionError, LogReader, type LogRecord, type Segment } from "./log-reader.ts";
 import {
@@ -12,7 +13,6 @@ import {
   segmentBase,
   segmentName,
 } from "./log-segment.ts";
-import { assertKnownFormat, LOG_FORMAT } from "./schema.ts";
 
 /** A segment at or above this size is followed by a new one: small enough to be verified at every start. */
 const SEGMENT_BYTES_MAX = 64 << 20;

@@ -1,5 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
-import { threadData } from "../../base/threads/native-calls.ts";
+import { threadData } from "../../../base/threads/native-calls.ts";
 import type { CheckShare } from "./lmdb-check-thread.ts";
 import { mainTreeCheck } from "./lmdb-file-check.ts";
 import { LmdbFault } from "./lmdb-tree-check.ts";

@@ -1,6 +1,6 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
-import { InvariantError } from "../../base/errors.ts";
-import { type NodeThread, startThread } from "../../base/threads/start-thread.ts";
+import { InvariantError } from "../../../base/errors.ts";
+import { type NodeThread, startThread } from "../../../base/threads/start-thread.ts";
 import { LmdbFault, type TreeCounts } from "./lmdb-tree-check.ts";
 import { type SharedCheck, WORD } from "./shared-lmdb-check.ts";
 
@@ -21,7 +21,7 @@ export class CheckThread {
     const { port1, port2 } = new MessageChannel();
     this.#shared = shared;
     this.#port = port1;
-    this.#worker = startThread("store/storage/share-check.thread", {
+    this.#worker = startThread("store/storage/lmdb/share-check.thread", {
       workerData: { port: port2, shared },
       transferList: [port2],
     });

@@ -3,8 +3,8 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import type { Kv } from "../kv.ts";
 import { BackgroundLmdbCheck } from "./background-lmdb-check.ts";
-import type { Kv } from "./kv.ts";
 import { beginFileCheck, divideMainTree, finishFileCheck, mainTreeCheck } from "./lmdb-file-check.ts";
 import { openLmdbKv } from "./lmdb-kv.ts";
 import { LmdbFault } from "./lmdb-tree-check.ts";

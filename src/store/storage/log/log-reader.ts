@@ -1,4 +1,4 @@
-import { NodeError } from "../../base/errors.ts";
+import { NodeError } from "../../../base/errors.ts";
 import type { LogFile } from "./log-file.ts";
 import {
   RECORD_HEADER_LENGTH,

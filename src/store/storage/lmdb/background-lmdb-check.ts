@@ -1,6 +1,6 @@
 import { closeSync, openSync } from "node:fs";
-import { startThread } from "../../base/threads/start-thread.ts";
-import { KvDamagedError, type PinnedPages } from "./kv.ts";
+import { startThread } from "../../../base/threads/start-thread.ts";
+import { KvDamagedError, type PinnedPages } from "../kv.ts";
 import { beginFileCheck, type FileCheck } from "./lmdb-file-check.ts";
 import { LmdbFault } from "./lmdb-tree-check.ts";
 
@@ -47,7 +47,7 @@ export class BackgroundLmdbCheck {
   start({ onEnded, onFailed }: BackgroundCheckEvents): void {
     this.#hasStarted = true;
     const workerData: BackgroundCheckData = { check: this.#check, stopped: this.#stopped };
-    const worker = startThread("store/storage/check-file.thread", { workerData });
+    const worker = startThread("store/storage/lmdb/check-file.thread", { workerData });
     worker.unref();
     worker.on("message", ({ fault }: CheckResult) => {
       if (this.#end()) onEnded(fault);

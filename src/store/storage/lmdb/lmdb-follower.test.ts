@@ -5,12 +5,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { rowKey, VALUE_BYTES } from "../../../test/support/store/storage/follow-rows-format.ts";
-import { testProgram } from "../../../test/support/test-program.ts";
-import type { Kv } from "./kv.ts";
+import { rowKey, VALUE_BYTES } from "../../../../test/support/store/storage/follow-rows-format.ts";
+import { testProgram } from "../../../../test/support/test-program.ts";
+import type { Kv } from "../kv.ts";
 import { openLmdbKv } from "./lmdb-kv.ts";
 
-const ENTRY = testProgram(new URL("../../../test/support/store/storage/follow-rows.ts", import.meta.url));
+const ENTRY = testProgram(new URL("../../../../test/support/store/storage/follow-rows.ts", import.meta.url));
 const ROWS_A_ROUND = 4_000;
 
 describe("an index that another process follows", () => {

@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import fc from "../../../test/support/fast-check.ts";
-import { InvariantError } from "../../base/errors.ts";
-import type { Kv, SortedRows } from "./kv.ts";
+import fc from "../../../../test/support/fast-check.ts";
+import { InvariantError } from "../../../base/errors.ts";
+import type { Kv, SortedRows } from "../kv.ts";
 import { findLmdbFault } from "./lmdb-check.ts";
 import { openLmdbKv } from "./lmdb-kv.ts";
 

@@ -1,8 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
-import { type AbiItem, selectorOf } from "../../../dev/artifacts/abi.ts";
-import { BATCH_MAX } from "../page-methods.ts";
-import { call, RpcError } from "./rpc.ts";
-import { isAddress } from "./search-words.ts";
+import { type AbiItem, selectorOf } from "../../../../dev/artifacts/abi.ts";
+import { BATCH_MAX } from "../../page-methods.ts";
+import { call, RpcError } from "../rpc.ts";
+import { isAddress } from "../search-words.ts";
 
 /** A contract that the node knows: by sources that it has compiled, or by an artifact of the project. Nothing of it is proven here. */
 export type NodeContract = {

@@ -1,5 +1,5 @@
-import { toQuantity } from "../../../base/primitives/quantity.ts";
-import { type Block, call, type Log, RpcError } from "./rpc.ts";
+import { toQuantity } from "../../../../base/primitives/quantity.ts";
+import { type Block, call, type Log, RpcError } from "../rpc.ts";
 
 /** Logs, oldest first, and the blocks that were looked at: all, or as far back as the node answers at once. */
 export type FoundLogs = {

@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { crc32 } from "node:zlib";
-import fc from "../../../test/support/fast-check.ts";
-import { createFaultyDisk } from "../../../test/support/store/storage/faulty-disk.ts";
-import { EMPTY_BYTES } from "../../base/primitives/bytes.ts";
+import fc from "../../../../test/support/fast-check.ts";
+import { createFaultyDisk } from "../../../../test/support/store/storage/faulty-disk.ts";
+import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
+import { LOG_FORMAT } from "../schema.ts";
 import { type BlockLog, openBlockLog } from "./block-log.ts";
 import { type LogDirectory, openLogDirectory } from "./log-file.ts";
 import { RECORD_HEADER_LENGTH, SEGMENT_HEADER_LENGTH } from "./log-segment.ts";
 import { createMemoryLogDirectory } from "./memory-log-directory.ts";
-import { LOG_FORMAT } from "./schema.ts";
 
 const directories: Record<string, (use: (directory: LogDirectory) => void) => void> = {
   memory: (use) => use(createMemoryLogDirectory()),

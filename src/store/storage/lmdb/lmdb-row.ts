@@ -1,4 +1,4 @@
-import { crc32Of, extendCrc32 } from "./crc32.ts";
+import { crc32Of, extendCrc32 } from "../crc32.ts";
 
 const NO_VALUE = new Uint8Array(0);
 

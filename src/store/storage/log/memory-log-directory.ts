@@ -1,4 +1,4 @@
-import { invariant } from "../../base/errors.ts";
+import { invariant } from "../../../base/errors.ts";
 import type { LogDirectory, LogFile } from "./log-file.ts";
 
 /** A log directory that lives and dies with the process. */

@@ -1,6 +1,6 @@
-import type { AbiItem } from "../../../dev/artifacts/abi.ts";
-import type { CodeMatch, Sources } from "../contracts/artifact.ts";
-import { readStored, writeStored } from "./stored.ts";
+import type { AbiItem } from "../../../../dev/artifacts/abi.ts";
+import type { CodeMatch, Sources } from "../../contracts/artifact.ts";
+import { readStored, writeStored } from "../stored.ts";
 
 /** A contract whose ABI the user has uploaded. It stays in this browser. */
 export type UploadedContractHere = {

@@ -1,12 +1,12 @@
-import type { Address } from "../../../base/primitives/address.ts";
-import { hashFromBigint } from "../../../base/primitives/hash.ts";
-import type { Hex } from "../../../base/primitives/hex.ts";
-import { TRANSFER_TOPIC } from "../../../base/types/transfer-log.ts";
-import { decodeLog, decodeResult, ERC20, encodeCall } from "./contracts.ts";
-import { count, decimal } from "./format.ts";
+import type { Address } from "../../../../base/primitives/address.ts";
+import { hashFromBigint } from "../../../../base/primitives/hash.ts";
+import type { Hex } from "../../../../base/primitives/hex.ts";
+import { TRANSFER_TOPIC } from "../../../../base/types/transfer-log.ts";
+import { decodeLog, decodeResult, ERC20, encodeCall } from "../contracts/contracts.ts";
+import { count, decimal } from "../format.ts";
+import { callIfOpen, type Log } from "../rpc.ts";
 import { isOfContract, movementsIn, TRANSFER_BATCH, TRANSFER_SINGLE } from "./holders.ts";
 import { findLogs } from "./logs.ts";
-import { callIfOpen, type Log } from "./rpc.ts";
 
 /** A transfer of an ERC-20, ERC-721 or ERC-1155 token, from a log. */
 type TokenTransfer = {

@@ -1,4 +1,4 @@
-import { HexText, shownAddress } from "./parts.tsx";
+import { HexText, shownAddress } from "../parts.tsx";
 
 /** A token by its symbol, linked to its page. */
 export function TokenText({ token, symbol }: { readonly token: string; readonly symbol: string | undefined }) {

@@ -33,28 +33,28 @@ type Table = { readonly file: string; readonly title: string; lines(rows: readon
 /** Reasons for the rows in which a peer needs less, by title of the table. */
 const REASONS: Readonly<Record<string, string>> = {
   "Sequential transactions":
-    "Each transaction is answered after its block is synced to the disk, which anvil has in memory alone; and V8 compiles in the first hundreds what anvil's binary has compiled.",
-  "A suite of 200 tests": "The same: most of such a suite is the first run of each function.",
+    "The node answers each transaction after its block is synced to disk; anvil holds blocks only in memory. During the first few hundred transactions V8 still compiles code, which anvil's binary does not need to.",
+  "A suite of 200 tests": "the same reasons: most of such a suite runs each function for the first time.",
   "Import and reindex":
-    "Recovering the senders is a third to a half of the processor time of an import: 45 µs each with the addon, 30 with a libsecp256k1 of today. Both nodes use both cores whole.",
-  "Start to the first answer": "Node.js itself takes some 40 ms, and the bundle is read and checked.",
+    "Recovering the senders takes a third to a half of an import's CPU time: 45 µs each with the addon, 30 with a current libsecp256k1. Both nodes use both cores fully.",
+  "Start to the first answer": "Node.js itself takes about 40 ms, and the node reads and checks its bundle.",
   "Requests a second":
-    "What is left of a short answer is its socket: three system calls, as in a server that answers with a constant. One thread of ours runs all requests, where anvil has both cores: a row in which both take the same CPU is below 1.",
+    "A short answer costs three system calls on its socket, as in a server that returns a constant. Evmint runs all requests on one thread, while anvil uses both cores: if both take the same CPU, the row is below 1.",
   Traces:
-    "Anvil answers trace_block with traces it keeps in memory since it made the block, and noopTracer and muxTracer with empty objects.",
+    "anvil answers trace_block with traces that it kept in memory when it made the block, and noopTracer and muxTracer with empty objects.",
   "Sustained transactions":
-    "One thread of ours takes transactions and makes blocks, where anvil uses both cores for a little more CPU; and ours are in a log on the disk, anvil's in memory. Instant blocks of anvil lose most of this load, so there is no ratio.",
+    "Evmint accepts transactions and makes blocks on one thread, while anvil uses both cores for slightly more CPU. Evmint writes blocks to a log on disk, anvil to memory. anvil loses most of this load with instant blocks, so there is no ratio.",
 };
 
 /** What a table's figures depend on, by its title. */
 const CONDITIONS: Readonly<Record<string, string>> = {
   "Beside hostile callers":
-    "What one honest client waits for `eth_blockNumber` while 16 connections run calls of 50 million gas and 4 trace a block of 200 transactions.",
+    "Latency of `eth_blockNumber` for one honest client, while 16 connections run calls of 50 million gas and 4 trace a block of 200 transactions.",
   Precompiles: "The inputs that take the most time for their gas, under the rules of Osaka.",
   "A large state":
-    "Processor time of the state trie for each account that a block changes, on one thread. Predicted is one more step of the same size: each tenfold adds the same share of a level of the trie, and of reads that no cache answers.",
+    "CPU time of the state trie for each account that a block changes, on one thread. Predictions add one more step of the same size: each factor of ten adds the same share of a trie level, and of reads that miss every cache.",
   Traces:
-    "The client is on the same machine and asks for gzip: geth compresses every answer, ours those from 1 MiB on, which spares it 1 to 2.5 ms. To a client elsewhere both compress.",
+    "The client is on the same machine and requests gzip. geth compresses every answer; Evmint compresses only answers from 1 MiB, which saves 1 to 2.5 ms. For remote clients both compress.",
 };
 
 const TABLES: readonly Table[] = [
@@ -243,8 +243,8 @@ export async function run(): Promise<void> {
 
 const HEAD = `# Performance
 
-Written by \`npm run bench -- summary\` from the files of \`bench/results/\`. Each row compares nodes of one run on one machine: **above 1 is in our favour**. The tables are of different days, and machines with shared
-cores differ by a tenth from run to run. \`npm run bench -- NAME\` measures a table again.
+Written by \`npm run bench -- summary\` from the files of \`bench/results/\`. Each row compares nodes of one run on one machine: **above 1 means Evmint is better**. The tables are from different days, and machines with shared
+cores vary by a tenth between runs. \`npm run bench -- NAME\` measures a table again.
 `;
 
 /** A column of a table: what was measured on another version of Node.js. */
@@ -305,8 +305,8 @@ function threadSection({ rows }: ThroughputResult): string {
   return [
     "### CPU of a transaction by thread",
     "",
-    "Of the run above, in µs: the chain's thread, V8's own threads beside it (collection and compilation), libuv's, our threads, RPC processes as a whole and of that their first threads. " +
-      "`evmint` is one process, `evmint 1` has one RPC process, `evmint rpc` as many as a machine with more cores has, `evmint compiled` compiles contracts.",
+    "From the run above, in µs: the chain's thread, V8's own threads (garbage collection and compilation), libuv's, Evmint's threads, all RPC processes, and their main threads. " +
+      "`evmint` is one process, `evmint 1` has one RPC process, `evmint rpc` as many as on a machine with more cores, and `evmint compiled` compiles contracts.",
     "",
     tableRow(["", "", ...columns]),
     tableRow(["---", "---", ...columns.map(() => "---")]),
@@ -329,7 +329,7 @@ function scalingSection({ scaling }: ThroughputResult): string {
   return [
     "### More cores",
     "",
-    `Transactions a second with RPC processes: measured by affinity, *predicted* in italics. Predicted are ${scaling.assumed}.`,
+    `Transactions per second with RPC processes: measured with CPU affinity, *predicted* in italics. Predictions are ${scaling.assumed}.`,
     "",
     tableRow(["", ...cores.map((count) => `${count} ${count === 1 ? "core" : "cores"}`)]),
     tableRow(["---", ...cores.map(() => "---")]),

@@ -101,18 +101,19 @@ test("lineOf shows what failed and the command that repeats it", async () => {
   assert.ok(line.endsWith("\nagain: TEST_SEED=7 npm test -- --node 22 some.test.ts\n"), line);
 });
 
-test("groupsOf gives a room of src/ one process, and each file of test/ its own", () => {
-  const files = [
-    "src/evm/machine/a.test.ts",
-    "src/evm/machine/gas/b.test.ts",
-    "src/rpc/c.test.ts",
-    "test/e2e/d.test.ts",
-  ];
-  assert.deepEqual(groupsOf(files), [
-    { name: "src/evm/machine", files: files.slice(0, 2) },
-    { name: "src/rpc", files: [files[2]] },
-    { name: "test/e2e/d.test.ts", files: [files[3]] },
+test("groupsOf gives a room of src/ and some files of test/e2e one process, and each other file of test/ its own", () => {
+  const rooms = ["src/evm/machine/a.test.ts", "src/evm/machine/gas/b.test.ts", "src/rpc/c.test.ts"];
+  const sharing = Array.from({ length: 7 }, (_, i) => `test/e2e/d${i}.test.ts`);
+  const alone = ["test/e2e/limits/e.test.ts", "test/e2e/process-end.test.ts", "test/docs/f.test.ts"];
+  const even = sharing.filter((_, i) => i % 2 === 0);
+  assert.deepEqual(groupsOf([...rooms, ...sharing, ...alone]), [
+    { name: "src/evm/machine", files: rooms.slice(0, 2) },
+    { name: "src/rpc", files: [rooms[2]] },
+    { name: "test/e2e, part 1 of 2", files: even },
+    { name: "test/e2e, part 2 of 2", files: sharing.filter((file) => !even.includes(file)) },
+    ...alone.map((file) => ({ name: file, files: [file] })),
   ]);
+  assert.deepEqual(groupsOf([sharing[0]!]), [{ name: sharing[0], files: [sharing[0]] }]);
 });
 
 test("PROGRAMS are files of this checkout", () => {

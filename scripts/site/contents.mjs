@@ -4,7 +4,7 @@ import { join } from "node:path";
 /** The pages of the site in the order of its menu, as files of the repository. Every decision is a page of its own. */
 export const MENU = [
   [
-    "Begin",
+    "Get started",
     [
       "docs/index.md",
       "docs/guides/install.md",
@@ -88,7 +88,7 @@ export const MENU = [
     ],
   ],
   [
-    "Inside",
+    "Internals",
     [
       "ARCHITECTURE.md",
       "CONTRIBUTING.md",

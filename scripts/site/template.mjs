@@ -53,7 +53,7 @@ export function hasPlayground({ html }) {
 }
 
 /** Sections of many pages, which are folded until one of their pages is shown. */
-const FOLDED = new Set(["Methods", "Operations", "Inside"]);
+const FOLDED = new Set(["Methods", "Operations", "Internals"]);
 
 function menuSection([name, files], current, titleOf) {
   const items = files.map((file) => {
@@ -63,7 +63,7 @@ function menuSection([name, files], current, titleOf) {
   });
   const list = `<ul>${items.join("")}</ul>`;
   if (!FOLDED.has(name)) return `<h2>${name}</h2>\n${list}`;
-  const isOpen = files.includes(current) || (name === "Inside" && current.startsWith("docs/adr/"));
+  const isOpen = files.includes(current) || (name === "Internals" && current.startsWith("docs/adr/"));
   return `<details${isOpen ? " open" : ""}><summary>${name}</summary>${list}</details>`;
 }
 

@@ -1,6 +1,6 @@
 /** Which test files run where: the one place that knows their groups and passes. */
 import { existsSync, readdirSync } from "node:fs";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 
 /** Kill processes again and again, drive a browser where there is one, or do one thing for longer than ten seconds. */
 const LONG = [
@@ -127,8 +127,14 @@ export const NODE_VERSIONS = ["20", "22", "24", "26"] as const;
 /** The files of a folder of a room share a process. A folder above this size is split by the folders in it. */
 const ROOM_FILES_MAX = 24;
 
-/** Change what a process is, or take so much memory or time that their room would wait for them. */
-const ALONE: readonly string[] = [];
+/** Files of these folders, not of folders in them, share processes as well: a node is compiled and warm after the first of them. */
+const SHARED_FOLDERS = ["test/e2e", "test/security"];
+
+/** Of them, one after the other in a process: all in one would be what the queue waits for. */
+const SHARED_FILES_MAX = 6;
+
+/** Change or measure what a process is. */
+const ALONE: readonly string[] = ["test/e2e/debug-runtime", "test/e2e/crash-policy", "test/e2e/process-end"];
 
 const startsWithOneOf = (paths: readonly string[]) => (file: string) => paths.some((path) => file.startsWith(path));
 
@@ -166,15 +172,32 @@ function filesBelow(folder: string): string[] {
 /** Files that share a process. */
 export type Group = { readonly name: string; readonly files: readonly string[] };
 
-/** Those of src/ by room; each file of test/, which starts nodes, and each long one has a process of its own. */
+/** Those of src/ by room, and some of each of `SHARED_FOLDERS`; other files of test/, and each long one, have processes of their own. */
 export function groupsOf(files: readonly string[]): Group[] {
-  const shared = files.filter((file) => file.startsWith("src/") && !isLong(file) && !isAlone(file));
-  const rooms = groupBy(shared, (file) => folderOf(file, 3));
-  const groups = rooms.flatMap((room) =>
-    room.files.length > ROOM_FILES_MAX ? groupBy(room.files, (file) => folderOf(file, 4)) : room,
+  const short = files.filter((file) => !isLong(file) && !isAlone(file));
+  const rooms = groupBy(
+    short.filter((file) => file.startsWith("src/")),
+    (file) => folderOf(file, 3),
+  ).flatMap((room) => (room.files.length > ROOM_FILES_MAX ? groupBy(room.files, (file) => folderOf(file, 4)) : room));
+  const sharing = SHARED_FOLDERS.flatMap((folder) =>
+    partsOf(
+      folder,
+      short.filter((file) => dirname(file) === folder),
+    ),
   );
-  const alone = files.filter((file) => !shared.includes(file)).map((file) => ({ name: file, files: [file] }));
+  const groups = [...rooms, ...sharing];
+  const grouped = new Set(groups.flatMap((group) => group.files));
+  const alone = files.filter((file) => !grouped.has(file)).map((file) => ({ name: file, files: [file] }));
   return [...groups, ...alone];
+}
+
+/** Groups of equal size. */
+function partsOf(folder: string, files: readonly string[]): Group[] {
+  const parts = Math.ceil(files.length / SHARED_FILES_MAX);
+  return Array.from({ length: parts }, (_, part) => ({
+    name: files.length === 1 ? files[0]! : `${folder}, part ${part + 1} of ${parts}`,
+    files: files.filter((_file, index) => index % parts === part),
+  }));
 }
 
 /** The first `depth` folders of a file's path, or as many as it has. */

@@ -25,7 +25,12 @@ const node = spawn(
     "--log.level",
     "error",
   ],
-  { env: withoutSettings(process.env), stdio: ["ignore", "pipe", "inherit"], timeout: TIMEOUT_MS, killSignal: "SIGKILL" },
+  {
+    env: withoutSettings(process.env),
+    stdio: ["ignore", "pipe", "inherit"],
+    timeout: TIMEOUT_MS,
+    killSignal: "SIGKILL",
+  },
 );
 try {
   const exited = new Promise((resolve) => node.once("exit", resolve));

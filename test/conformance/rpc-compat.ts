@@ -38,7 +38,7 @@ export const run: Suite = async (args) => {
     ? { url, stop: async () => {} }
     : await startRecordedChain({ genesisFile: genesis!, chainFile: chain! });
   let passed = 0;
-  let failed = 0;
+  const failures: string[] = [];
   try {
     for (const file of conversationFiles(tests)) {
       const name = relative(tests, file).replace(/\.io$/, "");
@@ -46,14 +46,14 @@ export const run: Suite = async (args) => {
       const fault = await faultOf(parseConversation(readFileSync(file, "utf8")), node.url);
       if (fault === undefined) passed++;
       else {
-        failed++;
-        console.log(values.verbose ? `${name}: ${fault}` : name);
+        failures.push(`${name}: ${fault}`);
+        console.log(values.verbose ? failures.at(-1) : name);
       }
     }
   } finally {
     await node.stop();
   }
-  return { passed, failed };
+  return { passed, failed: failures.length, failures };
 };
 
 function conversationFiles(dir: string): string[] {

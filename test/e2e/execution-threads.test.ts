@@ -35,8 +35,11 @@ describe("execution threads", () => {
   let counter: Address;
   let lastHash: Hash;
   before(async () => {
+    const now = Date.now();
     node = await startTestNode({
       dev: true,
+      // Of two calls on the pending block, one after the other, the time of the block has to be the same.
+      hooks: { wallClock: () => now },
       settings: {
         "json-rpc.gas-cap": "0",
         "json-rpc.workers": "2",

@@ -7,6 +7,7 @@ import { readJwtSecret } from "../../src/node/config/secrets.ts";
 import { nodeOperations } from "../../src/node/roles/operations.ts";
 import { signJwt } from "../../src/rpc/transport/auth/jwt.ts";
 import { NodeLog } from "./node-log.ts";
+import { PATIENT } from "./patient.ts";
 
 export type RecordedChain = {
   readonly url: string;
@@ -34,10 +35,11 @@ export async function startRecordedChain(options: {
         "json-rpc.api": "all",
         "consensus.block-time": "manual",
         "index.addresses": true,
+        "json-rpc.evm-timeout": "1h",
       },
       environment: {},
       // Answers are compared, not times: a loaded machine takes long for a trace.
-      limits: { calls: { traceTimeoutMs: 60_000 } },
+      limits: { calls: { traceTimeoutMs: 60_000 }, server: PATIENT },
     });
     const log = new NodeLog();
     await nodeOperations.importChain(config, log.logger, {

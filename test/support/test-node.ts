@@ -9,6 +9,7 @@ import { nodeOperations } from "../../src/node/roles/operations.ts";
 import { type NodeInProcess, startNode } from "../../src/node/roles/start-node.ts";
 import { ManualTimers } from "./base/telemetry/manual-timers.ts";
 import { NodeLog } from "./node-log.ts";
+import { PATIENT } from "./patient.ts";
 import { engineSettings } from "./test-engine.ts";
 import { eventually } from "./until.ts";
 
@@ -57,17 +58,6 @@ export const NEEDS_ONE_PROCESS =
 /** A setting of tests that control a dev chain, which only a node without RPC processes allows. */
 export const ONE_PROCESS = { "json-rpc.processes": "0" };
 
-const HOUR_MS = 3_600_000;
-
-/** Times of requests, so that no busy machine ends one. */
-const PATIENT = {
-  httpHeadersTimeoutMs: HOUR_MS,
-  messageTimeoutMs: HOUR_MS,
-  httpReplyTimeoutMs: HOUR_MS,
-  httpCallTimeoutMs: HOUR_MS,
-  compileTimeoutMs: HOUR_MS,
-};
-
 /** A real node in this process, on free ports and in a home of its own. */
 export async function startTestNode(options: TestNodeOptions): Promise<TestNode> {
   const { dev = false, genesis, chainFile, settings = {}, limits = {} } = options;
@@ -81,6 +71,7 @@ export async function startTestNode(options: TestNodeOptions): Promise<TestNode>
     "json-rpc.address": "127.0.0.1:0",
     "json-rpc.ws-address": "127.0.0.1:0",
     "json-rpc.api": "all",
+    "json-rpc.evm-timeout": "1h",
     // `EVMINT_TEST_PROCESSES=2 npm test -- test/e2e` runs the tests over connections that other processes serve.
     "json-rpc.processes": process.env["EVMINT_TEST_PROCESSES"] ?? "0",
     ...settings,

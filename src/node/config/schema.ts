@@ -377,7 +377,7 @@ export const SCHEMA = {
   tracing: {
     endpoint: option("tracing.endpoint", unset(httpUrl), null, {
       description:
-        "Collector that gets traces by OTLP over HTTP, such as http://127.0.0.1:4318/v1/traces; empty disables tracing.",
+        "Collector that gets traces by OTLP over HTTP, such as `http://127.0.0.1:4318/v1/traces`; empty disables tracing.",
     }),
   },
 } as const;

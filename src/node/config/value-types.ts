@@ -226,7 +226,7 @@ export const text: ValueType<string> = {
 
 /** A URL of HTTP or HTTPS without a password, which logs would show. */
 export const httpUrl: ValueType<string> = {
-  expects: "a URL such as http://127.0.0.1:4318/v1/traces, without a password",
+  expects: "an http or https URL without a password",
   parse(raw) {
     if (typeof raw !== "string" || !URL.canParse(raw)) return undefined;
     const { protocol, username, password } = new URL(raw);

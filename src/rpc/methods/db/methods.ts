@@ -41,7 +41,7 @@ const putString = defineMethod({
   },
 });
 
-/** `db_getString`: the value as text; bytes that are not UTF-8 come as U+FFFD. @throws NoValueError */
+/** `db_getString`: the value as text; bytes that are not UTF-8 become U+FFFD. @throws NoValueError */
 const getString = defineMethod({
   name: "db_getString",
   params: { database: string, key: string },

@@ -49,7 +49,7 @@ const mineOptions: ParamCodec<MineRequest> = {
 
 const evmMineParams = { options: optional(mineOptions, { blocks: 1 }) };
 
-/** `evm_mine`: makes one block now, or as many as asked for; "0x0". */
+/** `evm_mine`: mines one block now, or the given number of blocks; returns "0x0". */
 export const evmMine = controlMethods({
   names: ["evm_mine"],
   params: evmMineParams,
@@ -82,7 +82,7 @@ const mineParams = {
   intervalSeconds: optional(lenientCount, 0),
 };
 
-/** `hardhat_mine`: makes blocks now, 1 unless more are asked for, with so many seconds between them. */
+/** `hardhat_mine`: mines the given number of blocks now, 1 by default, `intervalSeconds` apart. */
 export const hardhatMine = controlMethods({
   names: ["hardhat_mine"],
   params: mineParams,
@@ -91,7 +91,7 @@ export const hardhatMine = controlMethods({
   },
 });
 
-/** `anvil_mine`: makes blocks now, 1 unless more are asked for, with so many seconds between them; the first block is so many seconds after the head as well. */
+/** `anvil_mine`: mines the given number of blocks now, 1 by default, `intervalSeconds` apart, also from the head to the first block. */
 export const anvilMine = controlMethods({
   names: ["anvil_mine"],
   params: mineParams,
@@ -111,7 +111,7 @@ export const intervalMine = controlMethods({
   },
 });
 
-/** `hardhat_getAutomine`: whether a transaction is mined as soon as it arrives; Ignition then skips waiting for confirmations. */
+/** `hardhat_getAutomine`: whether transactions are mined on arrival; Ignition then does not wait for confirmations. */
 export const hardhatGetAutomine = defineMethod({
   name: "hardhat_getAutomine",
   params: {},

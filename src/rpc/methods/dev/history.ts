@@ -90,8 +90,8 @@ async function signPlaced(
 }
 
 /**
- * `anvil_reorg`: replaces the newest blocks by as many others, with the given transactions in them. Subscribers get the logs of the old ones
- * again with `removed`, and the pool takes their transactions back.
+ * `anvil_reorg`: replaces the newest blocks by the same number of new blocks with the given transactions. Subscribers receive the old logs
+ * again with `removed: true`, and the old transactions return to the pool.
  *
  * @throws DevControlError where there are not so many blocks, and what filling in and signing a described transaction throws
  */

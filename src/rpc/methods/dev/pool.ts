@@ -8,7 +8,7 @@ import { type DefaultsModules, fillTransactionFields } from "../eth/transaction-
 import { callArguments } from "../params/call-arguments.ts";
 import { bothNames, controlMethods, type DevModules } from "./control-methods.ts";
 
-/** `eth_sendUnsignedTransaction`: sends for any account, contracts too, without a key; the hash. */
+/** `eth_sendUnsignedTransaction`: sends a transaction from any account, including contracts, without a key; returns the hash. */
 export const sendUnsignedTransaction = defineMethod({
   name: "eth_sendUnsignedTransaction",
   params: { request: callArguments },

@@ -4,12 +4,12 @@ import type { NodePort } from "../../ports/node.ts";
 import { boolean, json, lenientInteger, optional, string } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 
-/** The node cannot or will not do that to itself. */
+/** The node cannot perform this administrative action on itself. */
 export class AdminError extends NodeError {
   readonly code = "ADMIN_REFUSED";
 }
 
-/** A file name that leads out of where callers may read and write. */
+/** The file name points outside the folder callers may use. */
 export class FileNameError extends NodeError {
   readonly code = "ADMIN_FILE_NAME";
 }

@@ -253,7 +253,7 @@ type LightBlockModules = {
   readonly node: Pick<ValidatorVoting, "cliqueLightBlock">;
 };
 
-/** One process decides the blocks of this chain: no validators sign them. */
+/** This chain runs the solo engine, so no validators sign its blocks. */
 export class NoSignaturesError extends NodeError {
   readonly code = "CLIQUE_NO_SIGNATURES";
   constructor() {

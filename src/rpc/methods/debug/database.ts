@@ -209,7 +209,7 @@ function* badBlocksText(blocks: readonly ExecutedBlock[], style: HeaderStyle): G
   return `[${entries.join(",")}]`;
 }
 
-/** A debug method cannot do that now, or not with these parameters. */
+/** The debug method is not possible now, or not with these parameters. */
 export class DebugError extends NodeError {
   readonly code = "DEBUG_REJECTED";
 }

@@ -159,10 +159,7 @@ const chainIdParam: ParamCodec<bigint> = {
   },
 };
 
-/**
- * The chain id of blocks, calls and signatures from now on; blocks that are there keep theirs. A revert leaves it, and a reset has the chain's
- * own again.
- */
+/** Sets the chain id of new blocks, calls and signatures; existing blocks keep theirs. `evm_revert` does not undo this, a reset does. */
 export const setChainId = controlMethods({
   names: ["anvil_setChainId"],
   params: { chainId: chainIdParam },

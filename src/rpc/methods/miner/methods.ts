@@ -6,7 +6,7 @@ import { address, boolean, json, jsonInteger, optional, quantity } from "../../t
 import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
 import type { RpcPorts } from "../rpc-ports.ts";
 
-/** Rewards of the zero address would be lost. */
+/** The zero address would lose the rewards. */
 class InvalidEtherbaseError extends NodeError {
   readonly code = "MINER_INVALID_ETHERBASE";
   constructor() {

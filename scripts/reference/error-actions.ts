@@ -200,6 +200,7 @@ export const ACTIONS: Readonly<Partial<Record<ErrorCode, string>>> = {
   TRACE_TIMEOUT: "Set a longer `timeout`, up to 60 s.",
   TRACE_TOO_LARGE: "Leave out memory and storage, set `limit`, or use `callTracer`.",
   TRIE_NODE_MISSING: "Ask for a newer block, or an archive node.",
+  TRACING_PACKAGE_MISSING: "Install the packages with the command in the message.",
   TX_DEPLOYER_NOT_ALLOWED: "Ask the network's operators for permission.",
   TX_EC_RECOVERY_FAIL: "Sign it again.",
   TX_GASLIMIT_PRICE_PRODUCT_OVERFLOW: "Lower the price.",

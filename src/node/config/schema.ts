@@ -15,6 +15,7 @@ import {
   duration,
   gas,
   hostPort,
+  httpUrl,
   integer,
   listSuchAs,
   nodeAddresses,
@@ -371,6 +372,12 @@ export const SCHEMA = {
     }),
     address: option("metrics.address", hostPort, DEFAULTS.metricsAddress, {
       description: "Address the metrics listener uses.",
+    }),
+  },
+  tracing: {
+    endpoint: option("tracing.endpoint", unset(httpUrl), null, {
+      description:
+        "Collector that gets traces by OTLP over HTTP, such as http://127.0.0.1:4318/v1/traces; empty disables tracing.",
     }),
   },
 } as const;

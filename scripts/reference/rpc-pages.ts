@@ -12,8 +12,7 @@ export type RpcPage = {
   readonly methods: readonly (string | RegExp)[];
 };
 
-const DEV_INTRO = `These methods exist on a dev chain. The same call has the names of anvil, Hardhat, ganache and Tenderly; those that answer alike have one
-text, below the first of them. Whole numbers may be JSON numbers, decimal text or QUANTITY. [Contract tests](../testing.md) shows them in tests.`;
+const DEV_INTRO = `These methods exist only on a dev chain. A call has the names that anvil, Hardhat, ganache and Tenderly give it; names with the same behaviour share one description, under the first name. Whole numbers may be JSON numbers, decimal text or QUANTITY. [Contract tests](../testing.md) shows them in tests.`;
 
 export const RPC_PAGES: readonly RpcPage[] = [
   {

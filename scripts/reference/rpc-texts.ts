@@ -2,15 +2,15 @@
 export const TEXTS: Readonly<Record<string, string>> = {
   admin_startHTTP: "The name that `admin_startRPC` has in geth since 1.10.",
   admin_stopHTTP: "The name that `admin_stopRPC` has in geth since 1.10.",
-  anvil_getAutomine: "Whether a transaction is mined as soon as it arrives.",
-  anvil_setRpcUrl: "Reads the forked chain through another node of it; an error where nothing is forked.",
-  hardhat_setRpcUrl: "Reads the forked chain through another node of it; an error where nothing is forked.",
+  anvil_getAutomine: "Whether transactions are mined on arrival.",
+  anvil_setRpcUrl: "Reads the forked chain from another node of the same chain; fails without a fork.",
+  hardhat_setRpcUrl: "Reads the forked chain from another node of the same chain; fails without a fork.",
   debug_subscribe:
-    "`traceChain`, first and last block, and a tracer: a notification for each block with the traces of its transactions. For WebSocket and IPC.",
-  debug_unsubscribe: "Ends a subscription of this connection; whether there was one.",
+    "Subscribes to `traceChain` with first and last block and a tracer, over WebSocket or IPC. Each block gives a notification with the traces of its transactions.",
+  debug_unsubscribe: "Ends a subscription of this connection; returns whether it existed.",
   eth_subscribe:
-    "Notifies the caller: of `newHeads`, `logs` (with the criteria of `eth_getLogs` as second parameter), `newPendingTransactions` (true as second parameter: whole transactions), `transactionReceipts` or `syncing`. For WebSocket and IPC; the result is the id that notifications name.",
-  eth_unsubscribe: "Ends a subscription of this connection; whether there was one.",
+    "Subscribes to `newHeads`, `logs` (second parameter: criteria of `eth_getLogs`), `newPendingTransactions` (second parameter true: full transactions), `transactionReceipts` or `syncing`, over WebSocket or IPC. Returns the id that notifications carry.",
+  eth_unsubscribe: "Ends a subscription of this connection; returns whether it existed.",
   erigon_getBlockReceiptsByBlockHash: "As `eth_getBlockReceipts`, the block by its hash.",
   erigon_getHeaderByHash: "As `eth_getHeaderByHash`.",
   erigon_getHeaderByNumber: "As `eth_getHeaderByNumber`.",

@@ -12,7 +12,7 @@ type Head = Pick<Header, "number" | "timestamp">;
 /** A chain configuration as JSON; bigints are decimal strings. */
 type Schedule = Readonly<Record<string, unknown>>;
 
-/** The genesis file changes a rule by which blocks were executed, or what is stored of the rules cannot be read. */
+/** The genesis file changes a rule of blocks already executed, or the stored rules cannot be read. */
 export class ForkScheduleError extends NodeError {
   readonly code = "FORK_SCHEDULE_CHANGED";
 }

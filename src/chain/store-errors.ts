@@ -1,12 +1,12 @@
 import { NodeError } from "../base/errors.ts";
 import type { Hash } from "../base/primitives/hash.ts";
 
-/** After a failed write memory and disk differ, and nothing is written any more. Opening the store again repairs it. */
+/** After a failed write, memory and disk differ and the store stops writing. Reopening the store repairs it. */
 export class StorePoisonedError extends NodeError {
   readonly code = "STORE_POISONED";
 }
 
-/** A large index was opened before its check (ADR 142): nothing is written on what nobody has checked. */
+/** The node is still checking a large index (ADR 142) and does not write until the check has passed. */
 export class StoreUncheckedError extends NodeError {
   readonly code = "STORE_UNCHECKED";
   constructor() {
@@ -23,7 +23,7 @@ export class BlockPrunedError extends NodeError {
   }
 }
 
-/** The state is older than the oldest one that is served. */
+/** The node no longer stores this state. */
 export class StatePrunedError extends NodeError {
   readonly code = "BLOCK_STATE_PRUNED";
   constructor(details: { readonly number: number; readonly base: number; readonly root: Hash }) {
@@ -32,7 +32,7 @@ export class StatePrunedError extends NodeError {
   }
 }
 
-/** Too little space is left to add a block safely. Reads go on, and so do appends once there is space. */
+/** Too little disk space is left to add a block safely. Reads continue, and appends resume once there is space. */
 export class DiskFullError extends NodeError {
   readonly code = "STORE_DISK_FULL";
   constructor(details: { readonly freeBytes: number; readonly neededBytes: number }) {
@@ -40,7 +40,7 @@ export class DiskFullError extends NodeError {
   }
 }
 
-/** The index describes other blocks than the log holds: it is worth nothing and can be made anew. */
+/** The index does not match the block log and has to be rebuilt. */
 export class IndexMismatchError extends NodeError {
   readonly code = "STORE_INDEX_MISMATCH";
 }
@@ -56,7 +56,7 @@ export function isIndexDamage(error: unknown): boolean {
   return false;
 }
 
-/** The changes of a block, or the values of a state, do not have the state root in its header: one of the two is damaged. */
+/** A block's changes, or the values of a state, do not match the state root in the header; one of them is damaged. */
 export class StateRootMismatchError extends NodeError {
   readonly code = "STORE_STATE_ROOT_MISMATCH";
   constructor(details: {

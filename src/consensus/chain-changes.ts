@@ -1,6 +1,6 @@
 import { NodeError } from "../base/errors.ts";
 
-/** Another change of the chain is running; the caller may try again after it. */
+/** Another operation is changing the chain. */
 class ChainBusyError extends NodeError {
   readonly code = "CHAIN_BUSY";
   constructor(running: string) {

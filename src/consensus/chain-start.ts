@@ -81,7 +81,7 @@ export function genesisRules(config: ChainConfig): string | undefined {
   return rules.length === 0 ? undefined : rules.join(" ");
 }
 
-/** The engine's genesis describes another chain than ours. */
+/** The engine's genesis describes a different chain. */
 export class GenesisDisagreementError extends NodeError {
   readonly code = "CONSENSUS_GENESIS_DISAGREEMENT";
 }

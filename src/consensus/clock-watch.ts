@@ -4,7 +4,7 @@ import type { Logger } from "../base/telemetry/logger.ts";
 import type { Metrics } from "../base/telemetry/metrics.ts";
 import { replaceFile } from "../store/storage/replace-file.ts";
 
-/** The wall clock is not plausible: no block is made until it is confirmed or set right. */
+/** The wall clock is implausible; the node makes no block until the operator confirms or corrects it. */
 export class ClockJumpError extends NodeError {
   readonly code = "CLOCK_JUMP";
 }

@@ -79,7 +79,7 @@ export type ConsensusStep = {
   readonly step: number;
 };
 
-/** Blocks are decided by the validators together, never by one call. */
+/** The validators decide blocks together; a call to one node cannot. */
 export class NetworkDecidesBlocksError extends NodeError {
   readonly code = "CONSENSUS_NETWORK_DECIDES";
   constructor() {

@@ -463,7 +463,7 @@ function evidenceAgeOf(decided: Parameter | undefined): Pick<BlockResult, "evide
   return { evidenceAgeSeconds: decided.value === 0n ? null : Number(decided.value) };
 }
 
-/** The engine is at another height than the chain. */
+/** The engine's height differs from the chain's. */
 class WrongHeightError extends NodeError {
   readonly code = "CONSENSUS_WRONG_HEIGHT";
   constructor(details: { readonly height: number; readonly got: number }) {
@@ -471,7 +471,7 @@ class WrongHeightError extends NodeError {
   }
 }
 
-/** A block is executed by other forks than those that have begun here: `config/genesis.json` has another time for one of them. */
+/** The network executes the block under a different fork: the time of a fork in this node's `config/genesis.json` differs. */
 export class OtherForkScheduleError extends NodeError {
   readonly code = "CONSENSUS_OTHER_FORK_SCHEDULE";
   constructor(details: { readonly height: number; readonly theirs: string; readonly own: string }) {
@@ -486,7 +486,7 @@ export class OtherForkScheduleError extends NodeError {
 /** What the validators agree on needs a newer program: no block after it can be executed here. */
 export abstract class ProgramTooOldError extends NodeError {}
 
-/** The block is of a fork that was agreed on and that this program does not know. */
+/** The block belongs to an agreed fork that this software does not know. */
 class UnknownForkError extends ProgramTooOldError {
   readonly code = "CONSENSUS_UNKNOWN_FORK";
   constructor(details: { readonly height: number; readonly name: string; readonly time: number }) {
@@ -498,7 +498,7 @@ class UnknownForkError extends ProgramTooOldError {
   }
 }
 
-/** The block has a vote about a parameter that this program does not know. */
+/** The block has a vote on a parameter that this software does not know. */
 class UnknownParameterError extends ProgramTooOldError {
   readonly code = "CONSENSUS_UNKNOWN_PARAMETER";
   constructor(details: { readonly height: number; readonly name: string }) {

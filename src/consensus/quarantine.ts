@@ -37,7 +37,7 @@ export type QuarantineEntry = {
   readonly time: string;
 };
 
-/** No block could have the transaction before, and it is not taken again. */
+/** The transaction crashed the executor before and stays rejected. */
 class QuarantinedTransactionError extends NodeError {
   readonly code = "POOL_QUARANTINED";
   constructor(details: { readonly hash: Hash; readonly reason: string }) {

@@ -21,7 +21,7 @@ import type { Signer } from "./voting/snapshot.ts";
 import { snapshotIn } from "./voting/snapshot-storage.ts";
 import type { StartingSet } from "./voting/starting-set.ts";
 
-/** The engine decides another block than the chain has at this height. */
+/** The engine decided a different block than the chain has at this height. */
 export class OtherBlockDecidedError extends NodeError {
   readonly code = "CONSENSUS_OTHER_BLOCK";
   constructor(height: number) {
@@ -32,7 +32,7 @@ export class OtherBlockDecidedError extends NodeError {
   }
 }
 
-/** The engine needs blocks again that the chain has pruned. */
+/** The engine requests blocks that the chain has pruned. */
 export class BlocksPrunedError extends NodeError {
   readonly code = "CONSENSUS_BLOCKS_PRUNED";
 }

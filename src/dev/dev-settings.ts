@@ -3,7 +3,7 @@ import type { EarlierChainId } from "../base/params/chain-config.ts";
 import type { Address } from "../base/primitives/address.ts";
 import type { Hash } from "../base/primitives/hash.ts";
 
-/** A call that bends the chain cannot be done as asked; nothing has changed. */
+/** A dev-chain control call failed; nothing has changed. */
 export class DevControlError extends NodeError {
   readonly code = "DEV_CONTROL";
 }

@@ -3,7 +3,7 @@ import { NodeError } from "../errors.ts";
 /** Lower-case hex digits after `0x`. */
 export type Hex = `0x${string}`;
 
-/** Text that is not the hex form it had to be; `details.reason` is geth's word for what is wrong. */
+/** The text is not valid hex of the required form; `details.reason` gives geth's reason. */
 export class InvalidHexError extends NodeError {
   readonly code = "INVALID_HEX";
   readonly reason: string;

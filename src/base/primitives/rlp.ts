@@ -13,7 +13,7 @@ import { NodeError } from "../errors.ts";
  */
 export type RlpItem = Uint8Array | readonly RlpItem[];
 
-/** Bytes that are not canonical RLP; the messages are geth's, because clients see them. */
+/** The bytes are not canonical RLP. The message is geth's. */
 export class InvalidRlpError extends NodeError {
   readonly code = "INVALID_RLP";
 }

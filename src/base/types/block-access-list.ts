@@ -32,7 +32,7 @@ export type IndexedCode = { readonly index: number; readonly code: Uint8Array };
 /** The hash of the RLP of an empty list, as for uncles. */
 export const EMPTY_BLOCK_ACCESS_LIST_HASH: Hash = EMPTY_UNCLES_HASH;
 
-/** The bytes are not a block access list, or not its canonical form. */
+/** The bytes are not a block access list in canonical form. */
 export class InvalidBlockAccessListError extends NodeError {
   readonly code = "BLOCK_INVALID_BLOCK_ACCESS_LIST";
   constructor(where: string, reason: string) {

@@ -286,7 +286,7 @@ function rowKey(address: Address, number: number, index: number): Uint8Array {
   return tableKey(TABLE.addressTransaction, addressToBytes(address), numberKey(number), indexBytes);
 }
 
-/** Searches by address need an index that this node does not build. */
+/** Searches by address need an index, which is disabled on this node. */
 export class AddressIndexOffError extends NodeError {
   readonly code = "ADDRESS_INDEX_OFF";
   constructor() {

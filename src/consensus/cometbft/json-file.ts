@@ -1,7 +1,7 @@
 import { NodeError } from "../../base/errors.ts";
 import { readJsonFile as readJson } from "../../store/storage/read-file.ts";
 
-/** A file of the engine's home holds something else than the node needs. */
+/** A file in the engine's home has unusable content. */
 export class EngineHomeError extends NodeError {
   readonly code = "ENGINE_HOME";
 }

@@ -16,7 +16,7 @@ import { EngineRpcError } from "./rpc/answers.ts";
 import { engineBlockOf } from "./rpc/block.ts";
 import { callEngine, type EngineRpcAddress } from "./rpc/client.ts";
 
-/** No server of state sync says what the consensus data of a block is, or they contradict each other. */
+/** No state sync server returned the consensus data of a block, or their answers disagree. */
 class UnknownConsensusDataError extends NodeError {
   readonly code = "ENGINE_CONSENSUS_DATA_UNKNOWN";
 }

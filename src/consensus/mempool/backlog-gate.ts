@@ -2,7 +2,7 @@ import { NodeError } from "../../base/errors.ts";
 import type { Counter, Metrics } from "../../base/telemetry/metrics.ts";
 import type { Timers } from "../../base/telemetry/timers.ts";
 
-/** Blocks come late, and more transactions wait than the next ones take. */
+/** Blocks are late, and the pool holds more transactions than the next blocks can take. */
 export class NetworkBehindError extends NodeError {
   readonly code = "POOL_NETWORK_BEHIND";
   constructor(retryAfterMs: number) {

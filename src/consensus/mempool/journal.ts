@@ -161,7 +161,7 @@ function itemAt(bytes: Uint8Array, offset: number) {
   }
 }
 
-/** A transaction was rejected because the journal cannot be written. */
+/** The transaction was rejected because its journal cannot be written. */
 export class JournalWriteError extends NodeError {
   readonly code = "POOL_JOURNAL_WRITE";
 }

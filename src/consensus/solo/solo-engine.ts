@@ -81,7 +81,7 @@ type SoloEngineModules = {
   readonly timers: Timers;
 };
 
-/** The application rejected a proposal of its own: no valid block follows the head. Its log says why. */
+/** The application rejected its own proposal, so it cannot build a valid block on the head. The log has the reason. */
 export class OwnProposalRejectedError extends NodeError {
   readonly code = "CONSENSUS_OWN_PROPOSAL_REJECTED";
   constructor(details: { readonly height: number }) {

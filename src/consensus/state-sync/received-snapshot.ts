@@ -19,7 +19,7 @@ import { type ConsensusData, decodeConsensusData, encodeConsensusData } from "..
 import type { Offence } from "../voting/jail.ts";
 import { unpackBlock, unpackPart } from "./snapshot-format.ts";
 
-/** A snapshot is not what its app hash says, or not in the one form that it has: those that offer it are wrong or lie. */
+/** A snapshot does not match its app hash or is not in canonical form; the peers that offer it are faulty or dishonest. */
 export class InvalidSnapshotError extends NodeError {
   readonly code = "ENGINE_INVALID_SNAPSHOT";
 }

@@ -1,11 +1,11 @@
 import { errorClassOf, NodeError } from "../../base/errors.ts";
 
-/** The remote chain did not answer, or not with what was asked for. */
+/** The remote node did not answer, or returned unexpected data. */
 export class ForkRemoteError extends NodeError {
   readonly code = "FORK_REMOTE_FAILED";
 }
 
-/** Something of the remote chain is not in the cache, and no address of a node is given. */
+/** The data is not in the fork cache, and no remote node is configured. */
 export class ForkOfflineError extends NodeError {
   readonly code = "FORK_REMOTE_OFFLINE";
   constructor() {
@@ -13,7 +13,7 @@ export class ForkOfflineError extends NodeError {
   }
 }
 
-/** The remote node has no state of the block that was forked any more. */
+/** The remote node no longer has the state of the forked block. */
 export class ForkArchiveError extends NodeError {
   readonly code = "FORK_REMOTE_PRUNED";
   constructor(answer: string) {
@@ -24,17 +24,17 @@ export class ForkArchiveError extends NodeError {
   }
 }
 
-/** The block of the remote chain has a header that no chain can continue, or one that has not the hash it is answered with. */
+/** The remote block's header cannot be continued, or does not have the hash it was returned with. */
 export class ForkHeaderError extends NodeError {
   readonly code = "FORK_REMOTE_HEADER";
 }
 
-/** What the remote node answered of its state contradicts the state root of the forked block. */
+/** State data from the remote node does not match the state root of the forked block. */
 export class ForkProofError extends NodeError {
   readonly code = "FORK_REMOTE_PROOF";
 }
 
-/** The remote node serves no proofs of its state, which `--fork-verify` demands. */
+/** The remote node does not serve state proofs, which `--fork-verify` requires. */
 export class ForkUnverifiableError extends NodeError {
   readonly code = "FORK_REMOTE_UNVERIFIABLE";
 }
@@ -49,12 +49,12 @@ export class ForkRevertError extends NodeError {
   readonly code = "EXECUTION_REVERTED";
 }
 
-/** Needs something of the remote chain that JSON-RPC does not give. */
+/** The method needs data of the remote chain that JSON-RPC does not provide. */
 export class ForkUnsupportedError extends NodeError {
   readonly code = "FORK_UNSUPPORTED";
 }
 
-/** `fork.json` of the home is not what this program writes. */
+/** `fork.json` in the home is not in the format the node writes. */
 export class ForkFileError extends NodeError {
   readonly code = "FORK_FILE_INVALID";
 }

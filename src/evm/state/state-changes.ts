@@ -7,7 +7,7 @@ import { EMPTY_CODE_HASH } from "./account.ts";
 import type { AccountChange, StateChanges, StateReader } from "./reader.ts";
 import type { WorldState } from "./world-state.ts";
 
-/** Changes that form no valid state: an entry is malformed, repeated or missing. */
+/** The changes do not form a valid state: an entry is malformed, repeated or missing. */
 export class InvalidStateError extends NodeError {
   readonly code = "STORE_INVALID_STATE";
 }

@@ -1,12 +1,12 @@
 import { NodeError } from "../../base/errors.ts";
 import { InvalidTransactionError } from "../execution/errors.ts";
 
-/** There is nothing to trace: block or transaction are not known, or have nothing before them. */
+/** Nothing to trace: the block or transaction is unknown, or the block has no parent state. */
 export class NotTraceableError extends NodeError {
   readonly code = "TRACE_NOT_TRACEABLE";
 }
 
-/** Nobody knows the tracer, or its configuration contradicts itself. */
+/** The tracer is unknown, or its configuration contradicts itself. */
 export class InvalidTracerError extends NodeError {
   readonly code = "TRACE_INVALID_TRACER";
 }
@@ -16,7 +16,7 @@ export class ScriptFailedError extends NodeError {
   readonly code = "TRACE_SCRIPT_FAILED";
 }
 
-/** The transaction could not be run again. */
+/** The transaction could not be re-executed. */
 export class TracingFailedError extends NodeError {
   readonly code = "TRACE_FAILED";
 }
@@ -29,7 +29,7 @@ export class TracingTimeoutError extends NodeError {
   }
 }
 
-/** The trace became larger than one answer may be. */
+/** The trace exceeds the size limit of an answer. */
 export class TraceTooLargeError extends NodeError {
   readonly code = "TRACE_TOO_LARGE";
   constructor(charsMax: number) {

@@ -1,7 +1,7 @@
 import { NodeError } from "../../base/errors.ts";
 import type { ClientId } from "./client-id.ts";
 
-/** No section of this index is complete, or none is at all. The text is geth's. */
+/** The section with this index is not complete, or no section is. The message is geth's. */
 export class NoCheckpointError extends NodeError {
   readonly code = "LES_NO_CHECKPOINT";
   constructor() {
@@ -9,7 +9,7 @@ export class NoCheckpointError extends NodeError {
   }
 }
 
-/** The stored sections have another size than the settings say: they have to be computed again. */
+/** The stored sections have a different size than configured, and have to be recomputed. */
 export class CheckpointLayoutError extends NodeError {
   readonly code = "STORE_CHECKPOINT_LAYOUT";
   constructor() {
@@ -17,7 +17,7 @@ export class CheckpointLayoutError extends NodeError {
   }
 }
 
-/** A block of a section is pruned: no checkpoint can be computed. */
+/** A block of the section is pruned, so its checkpoint cannot be computed. */
 export class CheckpointBlockMissingError extends NodeError {
   readonly code = "LES_BLOCK_MISSING";
   constructor(number: number) {
@@ -41,7 +41,7 @@ export class ClientNotConnectedError extends NodeError {
   }
 }
 
-/** A capacity above the minimum without a positive balance, or more than clients of lower priority leave. */
+/** The client asks for more than the minimum capacity without a positive balance, or for more than clients of lower priority can free. */
 export class PriorityTooLowError extends NodeError {
   readonly code = "LES_PRIORITY_TOO_LOW";
   constructor() {
@@ -49,12 +49,12 @@ export class PriorityTooLowError extends NodeError {
   }
 }
 
-/** A parameter that does not exist, or a value it cannot have. Texts are geth's. */
+/** The parameter is unknown or its value invalid. The message is geth's. */
 export class ClientParameterError extends NodeError {
   readonly code = "LES_PARAMETER";
 }
 
-/** The client used up its capacity, or there is none left for it. */
+/** The client used up its capacity, or the server has none left. */
 export class CapacityExceededError extends NodeError {
   readonly code = "LES_CAPACITY_EXCEEDED";
   /** @param retryAfterMs sent along as data */

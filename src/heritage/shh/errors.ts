@@ -1,6 +1,6 @@
 import { NodeError } from "../../base/errors.ts";
 
-/** An envelope that breaks a rule of the protocol. A peer that sends one is not honest, or its clock is wrong. */
+/** The envelope breaks a rule of the protocol: the sending peer is dishonest, or its clock is wrong. */
 export class InvalidEnvelopeError extends NodeError {
   readonly code = "SHH_INVALID_ENVELOPE";
 }
@@ -18,7 +18,7 @@ export class WhisperLimitError extends NodeError {
   readonly code = "SHH_LIMIT";
 }
 
-/** Bytes that are not encrypted for this key, or that were changed. */
+/** The bytes are not encrypted for this key, or were changed. */
 export class DecryptionError extends NodeError {
   readonly code = "SHH_DECRYPTION";
 }
@@ -33,7 +33,7 @@ export class TransportMissingError extends NodeError {
   readonly code = "SHH_TRANSPORT_MISSING";
 }
 
-/** An address of a peer that cannot be used, or no transport to reach it with. */
+/** The peer address is unusable, or no transport can reach it. */
 export class PeerAddressError extends NodeError {
   readonly code = "SHH_PEER_ADDRESS";
 }

@@ -17,7 +17,7 @@ import { isInMemory } from "../config/home.ts";
 import type { ExecutionHandlers } from "./execute.thread.ts";
 import type { ExecutionOutcome, ExecutionRequest, ExecutionThreadData } from "./following-execution.ts";
 
-/** The thread of a request ended before it answered: it ran out of memory or failed. */
+/** The thread of the request ended without an answer: it ran out of memory or failed. */
 class ExecutionAbortedError extends NodeError {
   readonly code = "EXECUTION_ABORTED";
 }

@@ -20,7 +20,7 @@ import { writeChainFile } from "./chain-file-io.ts";
 import type { ListedExecutions } from "./execute-ahead.ts";
 import { createSenderRecovery, recoverAhead, type SenderRecovery } from "./recover-ahead.ts";
 
-/** A block of the file has a number we hold another block for. */
+/** The chain has a different block at the number of a block in the file. */
 export class ForkedImportError extends NodeError {
   readonly code = "IMPORT_FORKS";
   constructor(details: {

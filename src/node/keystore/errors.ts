@@ -1,7 +1,7 @@
 import { NodeError } from "../../base/errors.ts";
 import type { Address } from "../../base/primitives/address.ts";
 
-/** Text that is not a key file, or one whose parameters would cost more than any honest file does. */
+/** The text is not a key file, or its parameters make decryption unreasonably expensive. */
 export class InvalidKeyFileError extends NodeError {
   readonly code = "KEY_FILE_INVALID";
   constructor(reason: string, options?: ErrorOptions) {
@@ -9,7 +9,7 @@ export class InvalidKeyFileError extends NodeError {
   }
 }
 
-/** The passphrase does not open the key. The text is the same whatever was wrong with it. */
+/** The passphrase does not decrypt the key. The message does not reveal why. */
 export class WrongPassphraseError extends NodeError {
   readonly code = "KEY_WRONG_PASSPHRASE";
   constructor() {
@@ -17,7 +17,7 @@ export class WrongPassphraseError extends NodeError {
   }
 }
 
-/** A key file holds the key of another account than it says. */
+/** The key in the file belongs to a different account than the file says. */
 export class KeyMismatchError extends NodeError {
   readonly code = "KEY_MISMATCH";
   constructor(details: { readonly have: Address; readonly want: Address }) {
@@ -39,7 +39,7 @@ export class KeyExistsError extends NodeError {
   }
 }
 
-/** Two files hold keys of one account; which passphrase is meant cannot be known. */
+/** Two key files hold the same account, so the passphrase is ambiguous. */
 export class AmbiguousKeyError extends NodeError {
   readonly code = "KEY_AMBIGUOUS";
   constructor(address: Address, files: readonly string[]) {
@@ -47,7 +47,7 @@ export class AmbiguousKeyError extends NodeError {
   }
 }
 
-/** Others on this machine can read the key file, so they can guess at its passphrase. */
+/** Other users of this machine can read the key file and guess its passphrase. */
 export class LooseKeyFileError extends NodeError {
   readonly code = "KEY_FILE_LOOSE";
   constructor(file: string, mode: number) {
@@ -58,7 +58,7 @@ export class LooseKeyFileError extends NodeError {
   }
 }
 
-/** More passphrases are being tried than are worth queueing for. */
+/** The queue of passphrase checks is full. */
 export class KeyDerivationBusyError extends NodeError {
   readonly code = "KEY_DERIVATION_BUSY";
   constructor(waiting: number) {
@@ -66,7 +66,7 @@ export class KeyDerivationBusyError extends NodeError {
   }
 }
 
-/** The node holds no key of this account. */
+/** The node has no key of this account. */
 export class UnknownAccountError extends NodeError {
   readonly code = "ACCOUNT_UNKNOWN";
   constructor(address: Address) {
@@ -82,7 +82,7 @@ export class AccountLockedError extends NodeError {
   }
 }
 
-/** Too many wrong passphrases for one account lately; this one was not tried. */
+/** Too many recent wrong passphrases for this account; this one was not tried. */
 export class TooManyTriesError extends NodeError {
   readonly code = "KEY_TOO_MANY_TRIES";
   constructor(waitS: number) {
@@ -98,7 +98,7 @@ export class LockedMeanwhileError extends NodeError {
   }
 }
 
-/** Unlocked accounts can be used by everybody who reaches the node, and others than this machine do. */
+/** The node listens beyond loopback, so anyone who reaches it could use an unlocked account. */
 export class UnlockForbiddenError extends NodeError {
   readonly code = "ACCOUNT_UNLOCK_FORBIDDEN";
   constructor(listener: string) {
@@ -109,7 +109,7 @@ export class UnlockForbiddenError extends NodeError {
   }
 }
 
-/** More seconds than a duration in geth's nanoseconds can hold. */
+/** The duration overflows geth's int64 nanoseconds. */
 export class UnlockDurationError extends NodeError {
   readonly code = "ACCOUNT_UNLOCK_DURATION";
   constructor() {

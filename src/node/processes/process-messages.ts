@@ -34,7 +34,7 @@ const PROCESS_MESSAGE_LIMITS = {
   expositionCharsMax: 1 << 24,
 } as const;
 
-/** An RPC process sent what its program does not send: it is ended, and another one is started. */
+/** An RPC process sent an invalid message; the node ended and replaced it. */
 export class ProcessMessageError extends NodeError {
   readonly code = "RPC_PROCESS_MESSAGE";
   constructor(fault: string) {

@@ -1,6 +1,6 @@
 import { NodeError } from "../../base/errors.ts";
 
-/** Needs a process, a port or an address that a page does not have. */
+/** The feature needs a process, a port or an address, which a web page does not have. */
 export class UnsupportedInBrowserError extends NodeError {
   readonly code = "BROWSER_UNSUPPORTED";
   constructor(what: string) {

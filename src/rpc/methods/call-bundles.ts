@@ -18,7 +18,7 @@ class DuplicateBundleError extends NodeError {
   }
 }
 
-/** EIP-5792: nothing is known of this bundle. */
+/** EIP-5792: the bundle is unknown. */
 class UnknownBundleError extends NodeError {
   readonly code = "WALLET_UNKNOWN_BUNDLE";
   constructor(id: string) {

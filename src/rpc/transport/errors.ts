@@ -26,7 +26,7 @@ export class MethodNotFoundError extends NodeError {
   }
 }
 
-/** The method notifies its caller, which this transport cannot. */
+/** The method sends notifications, which this transport does not support. */
 export class NotificationsUnsupportedError extends NodeError {
   readonly code = "RPC_NOTIFICATIONS_UNSUPPORTED";
   constructor() {
@@ -53,7 +53,7 @@ export class InvalidValueError extends NodeError {
   readonly code = "RPC_INVALID_VALUE";
 }
 
-/** The calls of a request took longer than allowed together. */
+/** The calls of one request together exceeded the time limit. */
 export class RequestTimeoutError extends NodeError {
   readonly code = "RPC_TIMEOUT";
   constructor() {
@@ -61,7 +61,7 @@ export class RequestTimeoutError extends NodeError {
   }
 }
 
-/** The answers of a batch grew beyond the limit; this call was not run. */
+/** The answers of the batch reached the size limit, so this call was not run. */
 export class ResponseTooLargeError extends NodeError {
   readonly code = "RPC_RESPONSE_TOO_LARGE";
   constructor() {
@@ -110,7 +110,7 @@ export class PendingProofError extends NodeError {
   }
 }
 
-/** Fields of a transaction that cannot go together, or that are missing. Texts are geth's. */
+/** Fields of the transaction are missing or exclude each other. The message is geth's. */
 export class TransactionFieldsError extends NodeError {
   readonly code = "RPC_TRANSACTION_FIELDS";
 }
@@ -139,7 +139,7 @@ const LOG_LIMIT_REASONS = {
   work: "query has to look at more blocks than one call may",
 } as const;
 
-/** A log search is too large for one call; a range of blocks for which it is not is sent along. */
+/** The log search is too large for one call; `data` has a smaller block range that works. */
 export class LogLimitError extends NodeError {
   readonly code = "RPC_LOG_LIMIT";
   constructor(part: {
@@ -152,7 +152,7 @@ export class LogLimitError extends NodeError {
   }
 }
 
-/** `trace_filter` over more blocks than one call may execute again. */
+/** The `trace_filter` range has more blocks than one call may re-execute. */
 export class TraceRangeError extends NodeError {
   readonly code = "RPC_TRACE_RANGE";
   constructor(details: { readonly from: number; readonly to: number; readonly blocksMax: number }) {
@@ -207,12 +207,12 @@ export class SubscriptionArgumentError extends NodeError {
   }
 }
 
-/** A signature that cannot be valid. Texts are geth's. */
+/** The signature cannot be valid. The message is geth's. */
 export class InvalidSignatureError extends NodeError {
   readonly code = "RPC_INVALID_SIGNATURE";
 }
 
-/** No pending transaction of an account of this node is the one described. */
+/** No pending transaction of this node's accounts matches the description. */
 export class TransactionNotFoundError extends NodeError {
   readonly code = "RPC_TRANSACTION_NOT_FOUND";
   constructor(hash: string) {
@@ -228,7 +228,7 @@ export class NoMiningWorkError extends NodeError {
   }
 }
 
-/** EIP-7966: the transaction is in the pool, but was not mined in time; its hash goes along. */
+/** EIP-7966: the transaction is in the pool but was not mined in time; `data` has its hash. */
 export class ReceiptTimeoutError extends NodeError {
   readonly code = "RPC_RECEIPT_TIMEOUT";
   constructor(hash: Hash, timeoutMs: number) {
@@ -238,7 +238,7 @@ export class ReceiptTimeoutError extends NodeError {
   }
 }
 
-/** The thread or process that owns the chain closed the channel: nothing can be read any more. */
+/** The thread or process that owns the chain closed the channel. */
 export class ChainUnreachableError extends NodeError {
   readonly code = "RPC_CHAIN_UNREACHABLE";
   constructor() {
@@ -246,7 +246,7 @@ export class ChainUnreachableError extends NodeError {
   }
 }
 
-/** A source that does not compile, or a language without a compiler here. */
+/** The source does not compile, or no compiler for the language is installed. */
 export class CompilerError extends NodeError {
   readonly code = "RPC_COMPILER";
 }

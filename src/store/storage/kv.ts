@@ -96,7 +96,7 @@ export interface Kv extends KvReader {
   close(): void;
 }
 
-/** A row whose bytes are not those that were written. */
+/** A row's bytes differ from what was written. */
 export class KvCorruptionError extends NodeError {
   readonly code = "STORE_CORRUPT_ROW";
   constructor(details: { readonly key: string }) {
@@ -104,7 +104,7 @@ export class KvCorruptionError extends NodeError {
   }
 }
 
-/** A row that must be there, since the block log or another row says so, is not. */
+/** A row is missing although the block log or another row refers to it. */
 export class KvMissingRowError extends NodeError {
   readonly code = "STORE_MISSING_ROW";
   constructor(details: { readonly key: string }) {
@@ -115,7 +115,7 @@ export class KvMissingRowError extends NodeError {
 /** Makes the error for the row of `key`, which must be there, and notes that the index is damaged. */
 export type MissingRow = (key: Uint8Array) => KvMissingRowError;
 
-/** The files of a store do not hold what the store puts there. */
+/** The files of the store have unexpected content. */
 export class KvDamagedError extends NodeError {
   readonly code = "STORE_CORRUPT_INDEX";
 }

@@ -1,6 +1,6 @@
 import { NodeError } from "../../base/errors.ts";
 
-/** Another process works on these files. */
+/** Another process has these files open. */
 export class LockedError extends NodeError {
   readonly code = "STORE_LOCKED";
   constructor(details: { readonly path: string; readonly pid: number | undefined }) {

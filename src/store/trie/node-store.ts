@@ -25,7 +25,7 @@ export type TrieNode = {
   readonly rlp: Uint8Array;
 };
 
-/** A node of a known root is not there: that state was pruned. */
+/** A trie node of a known root is missing, because the state was pruned. */
 export class MissingTrieNodeError extends NodeError {
   readonly code = "TRIE_NODE_MISSING";
   constructor(hash: Uint8Array, path: Uint8Array) {

@@ -6,7 +6,7 @@ import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
 import { nibblesOf } from "./nibbles.ts";
 import { branchValue, childReference, decodeNode, HASH_LENGTH } from "./node.ts";
 
-/** A proof that does not show what is in the trie. */
+/** The Merkle proof is invalid. */
 export class InvalidProofError extends NodeError {
   readonly code = "INVALID_TRIE_PROOF";
 }

@@ -8,7 +8,7 @@ import { KZG_FAULT_TEXTS } from "./opening.ts";
 import { decodeScalars, SCALAR_ORDER } from "./scalar.ts";
 import { readTrustedSetup, type TrustedSetup } from "./trusted-setup-file.ts";
 
-/** A blob with a word of 32 bytes that is not below the order of the group. */
+/** A 32-byte word of the blob is not a canonical field element. */
 export class InvalidBlobError extends NodeError {
   readonly code = "INVALID_BLOB";
   constructor() {

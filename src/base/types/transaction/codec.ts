@@ -68,7 +68,7 @@ export class TransactionTooShortError extends TransactionRejection {
   }
 }
 
-/** A transaction type no rule knows, or one that the chain's fork does not know yet. */
+/** The transaction type is unknown, or not active in the chain's fork. */
 export class TransactionTypeNotSupportedError extends TransactionRejection {
   readonly code = "TX_TYPE_NOT_SUPPORTED";
   constructor(type: number) {

@@ -199,7 +199,7 @@ const NEW_FOLDER = "index.new";
 /** Rows copied in one transaction. */
 const ROWS = 5_000;
 
-/** The index cannot be copied: a reindex makes it anew, and as small. */
+/** The index cannot be compacted; a reindex rebuilds it just as small. */
 class IndexUnusableError extends NodeError {
   readonly code = "STORE_INDEX_UNUSABLE";
   constructor(details: { readonly fault: string }) {

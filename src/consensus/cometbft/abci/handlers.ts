@@ -43,7 +43,7 @@ export type HandlerOptions = {
   readonly watchers?: readonly BlockWatcher[];
 };
 
-/** CometBFT sent what its own rules exclude, or a genesis for other keys. */
+/** CometBFT sent a request its own rules exclude, or a genesis with other keys. */
 class UnexpectedRequestError extends NodeError {
   readonly code = "ABCI_UNEXPECTED_REQUEST";
 }

@@ -234,7 +234,7 @@ function base64(bytes: Uint8Array): string {
 /** Longest path of a unix socket that Linux takes (sun_path less its terminator). */
 const SOCKET_PATH_BYTES_MAX = 107;
 
-/** The operating system takes no unix socket at this path. */
+/** The path is too long for a unix socket. */
 class SocketPathTooLongError extends NodeError {
   readonly code = "ABCI_SOCKET_PATH_TOO_LONG";
   constructor(path: string) {

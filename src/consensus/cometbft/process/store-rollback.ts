@@ -1,7 +1,7 @@
 import { NodeError } from "../../../base/errors.ts";
 import type { Logger } from "../../../base/telemetry/logger.ts";
 
-/** The chain is ahead of CometBFT's store, and only an operator can say which of the two is right. */
+/** The chain is ahead of CometBFT's store, and only an operator can decide which is right. */
 class RollbackRefusedError extends NodeError {
   readonly code = "ENGINE_ROLLBACK_REFUSED";
 }

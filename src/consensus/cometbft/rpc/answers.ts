@@ -2,7 +2,7 @@ import { NodeError } from "../../../base/errors.ts";
 import { isJsonObject } from "../../../base/primitives/shape.ts";
 import type { ConsensusStep } from "../../engine.ts";
 
-/** CometBFT's RPC does not answer, or answers with an error or with something else than it documents. */
+/** CometBFT's RPC does not answer, or returns an error or an undocumented answer. */
 export class EngineRpcError extends NodeError {
   readonly code = "ENGINE_RPC";
 }

@@ -14,7 +14,7 @@ export class ExecutionRevertedError extends NodeError {
   }
 }
 
-/** The call's code stopped without a result; the message is geth's word for why. */
+/** The EVM halted; the message gives geth's reason. */
 class ExecutionHaltedError extends NodeError {
   readonly code = "EXECUTION_HALTED";
   readonly halt: Halt;
@@ -24,7 +24,7 @@ class ExecutionHaltedError extends NodeError {
   }
 }
 
-/** The call took longer than it may. */
+/** The call exceeded its time limit. */
 export class ExecutionTimeoutError extends NodeError {
   readonly code = "EXECUTION_TIMEOUT";
   constructor(timeoutMs: number) {
@@ -32,7 +32,7 @@ export class ExecutionTimeoutError extends NodeError {
   }
 }
 
-/** The call gave more bytes than this node returns. */
+/** The call's output is larger than this node returns. */
 export class ReturnTooLargeError extends NodeError {
   readonly code = "CALL_RETURN_TOO_LARGE";
   constructor(details: { readonly length: number; readonly returnBytesMax: number }) {
@@ -40,7 +40,7 @@ export class ReturnTooLargeError extends NodeError {
   }
 }
 
-/** The call could not even begin: it breaks a rule for messages, which is the `cause`. */
+/** The call breaks a rule for messages (see `cause`), so it was not executed. */
 export class CallRefusedError extends NodeError {
   readonly code = "CALL_REFUSED";
 }
@@ -53,7 +53,7 @@ export class GasAllowanceError extends NodeError {
   }
 }
 
-/** The sender cannot pay what the call costs beyond its gas. The texts are geth's, which has the numbers nowhere; they are in `details`. */
+/** The sender cannot pay the call's value and fees. The message is geth's, which omits the numbers; `details` has them. */
 export class InsufficientFundsError extends NodeError {
   readonly code = "ESTIMATE_INSUFFICIENT_FUNDS";
 }

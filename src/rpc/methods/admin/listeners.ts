@@ -9,7 +9,8 @@ type Modules = { readonly node: Pick<NodeAdmin, "startListener" | "stopListener"
 const PORT_MAX = 65_535;
 
 /**
- * `admin_startRPC`: opens the HTTP listener; what is left out is as configured, lists are comma-separated. The settings file stays as it is.
+ * `admin_startRPC`: opens the HTTP listener. Omitted parameters keep their configured values; lists are comma-separated. The settings file
+ * does not change.
  *
  * @throws AdminError when it is open already, or may not be opened there
  */
@@ -39,7 +40,7 @@ export const startRpc = defineMethod({
   },
 });
 
-/** `admin_startWS`: opens the WebSocket listener, as `admin_startRPC`. */
+/** `admin_startWS`: opens the WebSocket listener; see `admin_startRPC`. */
 export const startWs = defineMethod({
   name: "admin_startWS",
   params: {
@@ -65,10 +66,10 @@ export const startWs = defineMethod({
   },
 });
 
-/** `admin_stopRPC`: closes the HTTP listener, once this call is answered and those that run have ended. */
+/** `admin_stopRPC`: closes the HTTP listener after this call and all running calls have been answered. */
 export const stopRpc = stopMethod("admin_stopRPC", "http");
 
-/** `admin_stopWS`: closes the WebSocket listener, and ends WebSocket on the HTTP port. */
+/** `admin_stopWS`: closes the WebSocket listener and disables WebSocket on the HTTP port. */
 export const stopWs = stopMethod("admin_stopWS", "ws");
 
 /** geth's names since 1.10. */

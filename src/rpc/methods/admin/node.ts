@@ -4,12 +4,12 @@ import type { NodePort } from "../../ports/node.ts";
 import { boolean, json, lenientInteger, optional, string } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 
-/** The node cannot or will not do that to itself. */
+/** The node cannot perform this administrative action on itself. */
 export class AdminError extends NodeError {
   readonly code = "ADMIN_REFUSED";
 }
 
-/** A file name that leads out of where callers may read and write. */
+/** The file name points outside the folder callers may use. */
 export class FileNameError extends NodeError {
   readonly code = "ADMIN_FILE_NAME";
 }
@@ -23,7 +23,7 @@ export const nodeInfo = defineMethod({
   handle: (_params, { node }: { node: Pick<NodeAdmin, "adminInfo"> }) => node.adminInfo(),
 });
 
-/** `admin_readiness`: whether the node serves its chain and makes blocks, as `/readyz` says it, and else the reason. */
+/** `admin_readiness`: whether the node serves its chain and makes blocks, with the reason if it does not; same answer as `/readyz`. */
 export const readiness = defineMethod({
   name: "admin_readiness",
   params: {},
@@ -32,7 +32,7 @@ export const readiness = defineMethod({
   handle: (_params, { node }: { node: Pick<NodePort, "readiness"> }) => node.readiness(),
 });
 
-/** `admin_datadir`: absolute path of the home. */
+/** `admin_datadir`: absolute path of the node's home directory. */
 export const datadir = defineMethod({
   name: "admin_datadir",
   params: {},
@@ -44,8 +44,8 @@ export const datadir = defineMethod({
 type Modules = { readonly node: Pick<NodeAdmin, "exportChain" | "importChain"> };
 
 /**
- * `admin_exportChain`: writes blocks `first` to `last`, or all of them, as RLP to a new file of the home's debug folder; gzipped when its name
- * ends in `.gz`.
+ * `admin_exportChain`: writes blocks `first` to `last`, or all of them, as RLP to a new file in the home's debug folder; gzipped if the
+ * name ends in `.gz`.
  *
  * @throws FileNameError, AdminError
  */
@@ -64,7 +64,7 @@ export const exportChain = defineMethod({
 });
 
 /**
- * `admin_importChain`: executes and appends the blocks of such a file; those the chain has already are skipped.
+ * `admin_importChain`: executes and appends the blocks of a file that `admin_exportChain` wrote; blocks already in the chain are skipped.
  *
  * @throws FileNameError, AdminError
  */

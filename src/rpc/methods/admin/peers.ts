@@ -4,7 +4,7 @@ import { boolean, json, string } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidParamsError } from "../../transport/errors.ts";
 
-/** `admin_peers`: none, while one validator in this process is the whole network. */
+/** `admin_peers`: the connected peers; an empty list under the solo engine. */
 export const peers = defineMethod({
   name: "admin_peers",
   params: {},
@@ -17,8 +17,8 @@ export const peers = defineMethod({
 const ID_DIGITS = 40;
 
 /**
- * `admin_addPeer`: connects to a validator or follower of the network, and again after every restart. Takes the URL that
- * `admin_nodeInfo` of the other node shows, or `id@host:port`; or the address of a whisper peer (`/ip4/HOST/tcp/PORT/p2p/ID`).
+ * `admin_addPeer`: connects to a node of the network, now and after every restart. Takes the URL from the other node's `admin_nodeInfo`,
+ * `id@host:port`, or the address of a Whisper peer (`/ip4/HOST/tcp/PORT/p2p/ID`).
  *
  * @throws AdminError: the solo engine has no network
  */
@@ -34,8 +34,8 @@ export const addPeer = defineMethod({
 });
 
 /**
- * `admin_removePeer`: ends the connection to a node and rejects new ones until `admin_addPeer` names it. CometBFT has no call that ends a
- * connection: it is restarted, which takes two seconds. Takes an id alone too.
+ * `admin_removePeer`: disconnects a node and rejects its connections until `admin_addPeer` names it. CometBFT cannot drop a single
+ * connection, so the node restarts CometBFT, which takes two seconds. Also accepts a bare id.
  *
  * @throws AdminError: the solo engine has no network
  */
@@ -48,7 +48,7 @@ export const removePeer = defineMethod({
     andThen(node.removePeer({ id: peerId(url) }), () => true),
 });
 
-/** `admin_addTrustedPeer`: connects to a node also where there are as many peers as allowed; over restarts too. @throws AdminError */
+/** `admin_addTrustedPeer`: connects to a node even if the peer limit is reached, now and after every restart. @throws AdminError */
 export const addTrustedPeer = defineMethod({
   name: "admin_addTrustedPeer",
   params: { url: string },
@@ -60,7 +60,10 @@ export const addTrustedPeer = defineMethod({
   },
 });
 
-/** `admin_removeTrustedPeer`: a node is connected to again only where there is room for it, undoing `admin_addTrustedPeer`; the connection stays. @throws AdminError */
+/**
+ * `admin_removeTrustedPeer`: undoes `admin_addTrustedPeer`: the peer limit applies to the node again. An open connection stays. @throws
+ * AdminError
+ */
 export const removeTrustedPeer = defineMethod({
   name: "admin_removeTrustedPeer",
   params: { url: string },

@@ -109,7 +109,7 @@ function payloadJson({ block, requests, value, sidecars, accessList }: BuiltPayl
 }
 
 /**
- * `testing_buildBlockV1`: a block on the head with exactly these transactions, or with the pool's best; nothing is stored.
+ * `testing_buildBlockV1`: builds a block on the head with exactly these transactions, or with the pool's best if null; nothing is stored.
  *
  * @throws PayloadAttributesError, InvalidTransactionError of the first transaction that does not fit
  * @see execution-apis `src/testing/testing_buildBlockV1.yaml`
@@ -146,7 +146,7 @@ const buildBlockV1 = defineMethod({
 });
 
 /**
- * `testing_commitBlockV1`: builds such a block and makes it the head; its hash.
+ * `testing_commitBlockV1`: builds a block like `testing_buildBlockV1` and makes it the head; returns its hash.
  *
  * @throws as testing_buildBlockV1
  */

@@ -29,7 +29,7 @@ type SnapshotModules = {
 
 const block = optional(blockNumberOrTag, "latest");
 
-/** `clique_getSnapshot`: the validators after a block and the votes about others. @throws UnknownBlockError, BlockPrunedError */
+/** `clique_getSnapshot`: the validators after a block and the open votes on candidates. @throws UnknownBlockError, BlockPrunedError */
 const getSnapshot = defineMethod({
   name: "clique_getSnapshot",
   params: { block },
@@ -140,8 +140,8 @@ const proposals = defineMethod({
 });
 
 /**
- * `clique_propose`: votes in the blocks this node proposes that `account` becomes a validator, or is one no longer; until discarded, also
- * after a restart. CometBFT needs the public key of a new validator: it is found in a transaction of the account, or given as third
+ * `clique_propose`: votes, in each block this node proposes, to add or remove `account` as a validator. The vote stands until discarded,
+ * across restarts. CometBFT needs a new validator's public key: the node recovers it from a transaction of the account, or takes the third
  * parameter.
  *
  * @throws UnknownPublicKeyError, WrongPublicKeyError, TooManyProposalsError
@@ -155,7 +155,7 @@ const propose = defineMethod({
     andThen(node.cliquePropose({ candidate: account, authorize, publicKey }), () => null),
 });
 
-/** `clique_discard`: casts no more votes about `account`; those in blocks stay. */
+/** `clique_discard`: stops voting on `account`; votes already in blocks stay. */
 const discard = defineMethod({
   name: "clique_discard",
   params: { account: address },
@@ -166,7 +166,7 @@ const discard = defineMethod({
 });
 
 /**
- * `clique_parameters`: the rules that the validators agreed on after a block, the votes that are open then, and what this node votes for. Not in geth.
+ * `clique_parameters`: the rules in force after a block, the open votes, and this node's own votes. Not in geth.
  *
  * @throws UnknownBlockError, BlockPrunedError
  */
@@ -188,15 +188,15 @@ const parameters = defineMethod({
 type ProposerModules = { readonly node: Pick<ValidatorVoting, "cliqueProposeParameter"> };
 
 /**
- * `clique_proposeParameter`: votes in the blocks this node proposes for a rule of the chain, until discarded, also after a restart. More than half of
- * the validators decide, and it counts from the next block on.
+ * `clique_proposeParameter`: votes for a rule of the chain in each block this node proposes, until discarded, across restarts. More than
+ * half of the validators decide; the rule applies from the next block.
  *
- * - `gasLimit`: what every block's gas limit moves towards
- * - `minimumTip`: least tip per gas of a transaction, in wei
+ * - `gasLimit`: target of the block gas limit
+ * - `minimumTip`: minimum tip per gas of a transaction, in wei
  * - `blockPeriodMs`: time between blocks
- * - `evidenceAgeSeconds`: how long evidence of misbehaviour counts
+ * - `evidenceAgeSeconds`: how long evidence of misbehaviour is valid
  *
- * 0 ends an agreement, and each node's own setting counts again; not for `minimumTip`, where it is a value. Not in geth.
+ * 0 ends the agreement, so that each node's own setting applies again; for `minimumTip`, 0 is a value. Not in geth.
  *
  * @throws ParameterRefusedError, TooManyParameterProposalsError
  */
@@ -210,8 +210,9 @@ const proposeParameter = defineMethod({
 });
 
 /**
- * `clique_proposeFork`: votes for the time of a fork, in Unix seconds: `osaka`, `bpo1`. It lies at least 30 s after the block that decides, and the
- * forks stay in their order; 0 takes back one that has not begun. A node whose program does not know the fork stops before it. Not in geth.
+ * `clique_proposeFork`: votes for the time of a fork, in Unix seconds: `osaka`, `bpo1`. The time must be at least 30 s after the deciding
+ * block and keep the order of forks; 0 cancels a fork that has not started. A node whose software does not know the fork stops before it.
+ * Not in geth.
  *
  * @throws ParameterRefusedError, TooManyParameterProposalsError
  */
@@ -224,7 +225,9 @@ const proposeFork = defineMethod({
     andThen(node.cliqueProposeParameter({ name: `${fork}Time`, value: time }), () => null),
 });
 
-/** `clique_discardParameter`: casts no more votes about a rule or, by its field in genesis files (`osakaTime`), a fork; those in blocks stay. */
+/**
+ * `clique_discardParameter`: stops voting on a rule, or on a fork given by its genesis field (`osakaTime`); votes already in blocks stay.
+ */
 const discardParameter = defineMethod({
   name: "clique_discardParameter",
   params: { name: string },
@@ -235,8 +238,8 @@ const discardParameter = defineMethod({
 });
 
 /**
- * `clique_status`: the proposers of the 64 blocks before the head, and what percentage of them were made by the validator whose turn it was:
- * those committed in the first round.
+ * `clique_status`: the proposers of the 64 blocks before the head, and the percentage made by the validator whose turn it was, that is,
+ * committed in the first round.
  */
 const status = defineMethod({
   name: "clique_status",
@@ -250,7 +253,7 @@ type LightBlockModules = {
   readonly node: Pick<ValidatorVoting, "cliqueLightBlock">;
 };
 
-/** One process decides the blocks of this chain: no validators sign them. */
+/** This chain runs the solo engine, so no validators sign its blocks. */
 export class NoSignaturesError extends NodeError {
   readonly code = "CLIQUE_NO_SIGNATURES";
   constructor() {
@@ -259,8 +262,8 @@ export class NoSignaturesError extends NodeError {
 }
 
 /**
- * `clique_getLightBlock`: CometBFT's header whose app hash is the hash of a block, the validators' signatures over it, and the
- * validators: `LightBlock`. null until the next block is decided. Not in geth.
+ * `clique_getLightBlock`: CometBFT's `LightBlock` for a block: the header whose app hash is the block's hash, its signatures, and the
+ * validators. null until the next block is decided. Not in geth.
  *
  * @throws UnknownBlockError, NoSignaturesError on the solo engine, EngineRpcError where CometBFT no longer has the height
  */

@@ -6,7 +6,7 @@ import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
 import { InvalidParamsError } from "../../transport/errors.ts";
 import type { RpcPorts } from "../rpc-ports.ts";
 
-/** No value has this key. The message is that of the store geth used. */
+/** The database has no value under this key. The message is that of geth's store. */
 class NoValueError extends NodeError {
   readonly code = "DAPP_DB_NO_VALUE";
   constructor() {
@@ -41,7 +41,7 @@ const putString = defineMethod({
   },
 });
 
-/** `db_getString`: the value as text; bytes that are not UTF-8 come as U+FFFD. @throws NoValueError */
+/** `db_getString`: the value as text; bytes that are not UTF-8 become U+FFFD. @throws NoValueError */
 const getString = defineMethod({
   name: "db_getString",
   params: { database: string, key: string },

@@ -31,7 +31,7 @@ export const chaindbProperty = defineMethod({
   handle: (_params, { inspection }: { inspection: Pick<InspectionPort, "storeStats"> }) => inspection.storeStats(),
 });
 
-/** `debug_chaindbCompact`: writes what waits in memory to the index now. */
+/** `debug_chaindbCompact`: flushes index entries from memory to disk. */
 export const chaindbCompact = defineMethod({
   name: "debug_chaindbCompact",
   params: {},
@@ -45,7 +45,7 @@ export const chaindbCompact = defineMethod({
 });
 
 /**
- * `debug_dbGet`: a row of the index (`src/store/storage/schema.ts` says what is in it), its key as hex or as text.
+ * `debug_dbGet`: a row of the index, by its key as hex or text; `src/store/storage/schema.ts` lists the tables.
  *
  * @throws DebugError where there is no such row
  */
@@ -79,7 +79,7 @@ const KINDS: Readonly<Record<string, (executed: ExecutedBlock) => Uint8Array>> =
 };
 
 /**
- * `debug_dbAncient`: `headers`, `hashes`, `bodies` or `receipts` of a block as geth's append-only files have it; here from the block log.
+ * `debug_dbAncient`: `headers`, `hashes`, `bodies` or `receipts` of a block, encoded as in geth's freezer; read from the block log.
  *
  * @throws DebugError with geth's text for another kind or a block after the head
  */
@@ -98,7 +98,7 @@ export const dbAncient = defineMethod({
   },
 });
 
-/** `debug_dbAncients`: number of blocks in the block log: here every block is in the append-only files. */
+/** `debug_dbAncients`: number of blocks in the block log, which holds every block. */
 export const dbAncients = defineMethod({
   name: "debug_dbAncients",
   params: {},
@@ -109,8 +109,8 @@ export const dbAncients = defineMethod({
 const UNDEFINED = "trie flush interval is undefined for path-based scheme";
 
 /**
- * `debug_getTrieFlushInterval`: an error, as in geth with its default store: the trie has no such interval. Here every block is on disk before it is seen, and
- * trie nodes follow by amount.
+ * `debug_getTrieFlushInterval`: fails, as in geth with its default store, because the trie has no flush interval. Blocks are on disk before
+ * they are visible; trie nodes are flushed by size.
  *
  * @throws DebugError
  */
@@ -123,7 +123,7 @@ export const getTrieFlushInterval = defineMethod({
   },
 });
 
-/** `debug_setTrieFlushInterval`: an error, as in geth with its default store: the trie has no such interval. @throws DebugError */
+/** `debug_setTrieFlushInterval`: fails, as in geth with its default store, because the trie has no flush interval. @throws DebugError */
 export const setTrieFlushInterval = defineMethod({
   name: "debug_setTrieFlushInterval",
   params: { interval: string },
@@ -135,8 +135,8 @@ export const setTrieFlushInterval = defineMethod({
 });
 
 /**
- * `debug_setHead`: removes every block after `number`, for good. Subscribers get the removed logs again with `removed`; transactions of removed
- * blocks are not pooled again, as in geth.
+ * `debug_setHead`: permanently removes every block after `number`. Subscribers receive the removed logs again with `removed: true`. As in
+ * geth, the removed transactions do not return to the pool.
  *
  * @throws DebugError for the head and what is after it
  */
@@ -174,7 +174,7 @@ export const seedHash = defineMethod({
     }),
 });
 
-/** `debug_getBadBlocks`: blocks that were rejected because they break a rule, since the node was started; the newest ones (a hundred), the highest first. */
+/** `debug_getBadBlocks`: the newest invalid blocks rejected since the start, at most a hundred, highest first. */
 export const getBadBlocks = defineMethod({
   name: "debug_getBadBlocks",
   params: {},
@@ -209,7 +209,7 @@ function* badBlocksText(blocks: readonly ExecutedBlock[], style: HeaderStyle): G
   return `[${entries.join(",")}]`;
 }
 
-/** A debug method cannot do that now, or not with these parameters. */
+/** The debug method is not possible now, or not with these parameters. */
 export class DebugError extends NodeError {
   readonly code = "DEBUG_REJECTED";
 }

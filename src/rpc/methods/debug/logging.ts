@@ -4,7 +4,7 @@ import { json, jsonInteger, string } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 
 /**
- * `debug_verbosity`: how much is logged: 0 nothing, 1 errors, 2 warnings, 3 what is usual, 4 debug, 5 everything.
+ * `debug_verbosity`: sets the log level: 0 nothing, 1 errors, 2 warnings, 3 info, 4 debug, 5 everything.
  *
  * @throws DebugError where the log belongs to the program around the node
  */
@@ -18,7 +18,7 @@ export const verbosity = defineMethod({
 });
 
 /**
- * `debug_vmodule`: levels of single files: `rpc/*=5,server.ts=4`. An empty text ends them.
+ * `debug_vmodule`: sets log levels of individual files: `rpc/*=5,server.ts=4`. An empty string resets them.
  *
  * @throws DebugError for another syntax
  */
@@ -32,7 +32,7 @@ export const vmodule = defineMethod({
 });
 
 /**
- * `debug_backtraceAt`: the line of code `file.ts:234` is logged with its stack whenever it logs. An empty text ends that.
+ * `debug_backtraceAt`: adds a stack trace whenever the line `file.ts:234` logs. An empty string turns this off.
  *
  * @throws DebugError for another syntax
  */

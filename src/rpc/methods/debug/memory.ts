@@ -3,7 +3,10 @@ import type { RuntimePort } from "../../ports/runtime.ts";
 import { json, jsonInteger, jsonKind, type ParamCodec, rawJson, typeFault } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 
-/** `debug_memStats`: memory of the process in the fields of Go's `runtime.MemStats`; what V8 does not count is 0, and `v8` and `process` have the rest. */
+/**
+ * `debug_memStats`: memory of the process in the fields of Go's `runtime.MemStats`. Fields V8 has no counterpart for are 0; `v8` and
+ * `process` hold V8's and Node's own figures.
+ */
 export const memStats = defineMethod({
   name: "debug_memStats",
   params: {},
@@ -45,7 +48,9 @@ export const freeOsMemory = defineMethod({
     andThen(runtime.collectGarbage(), () => null),
 });
 
-/** `debug_setGCPercent`: percent the heap may grow before the next collection, 100 being V8's own pace; the value before. */
+/**
+ * `debug_setGCPercent`: sets the percentage the heap may grow before the next collection; 100 is V8's default. Returns the previous value.
+ */
 export const setGcPercent = defineMethod({
   name: "debug_setGCPercent",
   params: { percent: jsonInteger },
@@ -68,7 +73,10 @@ const bytes: ParamCodec<number> = {
   },
 };
 
-/** `debug_setMemoryLimit`: bytes of heap above which garbage is collected at once; the value before. A negative one only reads it. */
+/**
+ * `debug_setMemoryLimit`: sets the heap size in bytes above which garbage is collected at once. Returns the previous value; a negative
+ * limit only reads it.
+ */
 export const setMemoryLimit = defineMethod({
   name: "debug_setMemoryLimit",
   params: { limit: bytes },

@@ -12,7 +12,7 @@ export const clearTxpool = defineMethod({
   handle: (_params, { node }: { node: Pick<NodeAdmin, "clearPool"> }) => andThen(node.clearPool(), () => null),
 });
 
-/** `debug_discoveryV4Table`: null, which geth answers without discovery: peers are configured. */
+/** `debug_discoveryV4Table`: null, as in geth without discovery, because peers are configured. */
 export const discoveryV4Table = defineMethod({
   name: "debug_discoveryV4Table",
   params: {},

@@ -51,10 +51,10 @@ function stopMethod(name: string, kind: RecordingKind): Method<Modules> {
   });
 }
 
-/** `debug_blockProfile`: the stacks that hold up the event loop for some seconds, as DevTools' `.cpuprofile`. */
+/** `debug_blockProfile`: records for the given seconds the stacks that block the event loop, and writes a `.cpuprofile` for DevTools. */
 export const blockProfile = recordMethod("debug_blockProfile", "block");
 
-/** `debug_setBlockProfileRate`: from now on stalls of at least so many nanoseconds are recorded; 0 or less ends that. */
+/** `debug_setBlockProfileRate`: records event-loop stalls of at least `rate` nanoseconds from now on; 0 or less stops recording. */
 export const setBlockProfileRate = defineMethod({
   name: "debug_setBlockProfileRate",
   params: { rate: jsonInteger },
@@ -78,10 +78,13 @@ export const writeBlockProfile = defineMethod({
   },
 });
 
-/** `debug_mutexProfile`: what is waited for during some seconds, and where: locks of senders, the queue of calls, turns and other threads; for `go tool pprof`. */
+/**
+ * `debug_mutexProfile`: records for the given seconds what code waits for, and where: sender locks, the call queue, turns and other
+ * threads. The file is for `go tool pprof`.
+ */
 export const mutexProfile = recordMethod("debug_mutexProfile", "mutex");
 
-/** `debug_setMutexProfileFraction`: from now on one of so many waits is recorded; 0 or less ends that. */
+/** `debug_setMutexProfileFraction`: records one in `rate` waits from now on; 0 or less stops recording. */
 export const setMutexProfileFraction = defineMethod({
   name: "debug_setMutexProfileFraction",
   params: { rate: jsonInteger },
@@ -105,25 +108,28 @@ export const writeMutexProfile = defineMethod({
   },
 });
 
-/** `debug_cpuProfile`: where CPU time goes for some seconds, as DevTools' `.cpuprofile`. */
+/** `debug_cpuProfile`: profiles CPU time for the given seconds and writes a `.cpuprofile` for DevTools. */
 export const cpuProfile = recordMethod("debug_cpuProfile", "cpu");
 
-/** `debug_startCPUProfile`: profiles the processor time of functions until `debug_stopCPUProfile`, which writes the file. */
+/** `debug_startCPUProfile`: profiles CPU time by function until `debug_stopCPUProfile` writes the file. */
 export const startCpuProfile = startMethod("debug_startCPUProfile", "cpu");
 
-/** `debug_stopCPUProfile`: ends what `debug_startCPUProfile` began and writes the file. */
+/** `debug_stopCPUProfile`: stops the CPU profile and writes the file. */
 export const stopCpuProfile = stopMethod("debug_stopCPUProfile", "cpu");
 
-/** `debug_goTrace`: what Node and V8 do for some seconds, in Chrome's trace event format. */
+/** `debug_goTrace`: records Node's and V8's activity for the given seconds in Chrome's trace event format. */
 export const goTrace = recordMethod("debug_goTrace", "trace");
 
-/** `debug_startGoTrace`: records what Node and V8 do until `debug_stopGoTrace`, which writes the file in Chrome's trace event format. */
+/** `debug_startGoTrace`: records Node's and V8's activity until `debug_stopGoTrace` writes the file in Chrome's trace event format. */
 export const startGoTrace = startMethod("debug_startGoTrace", "trace");
 
-/** `debug_stopGoTrace`: ends what `debug_startGoTrace` began and writes the file. */
+/** `debug_stopGoTrace`: stops the trace and writes the file. */
 export const stopGoTrace = stopMethod("debug_stopGoTrace", "trace");
 
-/** `debug_writeMemProfile`: everything in the heap, as DevTools' `.heapsnapshot`. Nothing else runs meanwhile. @throws FileNameError, AdminError */
+/**
+ * `debug_writeMemProfile`: writes a `.heapsnapshot` of the whole heap for DevTools. The process is paused meanwhile. @throws FileNameError,
+ * AdminError
+ */
 export const writeMemProfile = defineMethod({
   name: "debug_writeMemProfile",
   params: { file: string },

@@ -35,7 +35,7 @@ function assertNotByHash(block: BlockSelector, what: "block" | "header"): void {
 }
 
 /**
- * `debug_getRawHeader`: RLP of the header. An unknown number gives no bytes, `0x`, as in geth.
+ * `debug_getRawHeader`: RLP of the header; `0x` for an unknown number, as in geth.
  *
  * @throws UnknownBlockError for an unknown hash
  */
@@ -53,7 +53,7 @@ export const getRawHeader = defineMethod({
 });
 
 /**
- * `debug_getRawBlock`: RLP of the block. An unknown number gives no bytes, `0x`, as in geth.
+ * `debug_getRawBlock`: RLP of the block; `0x` for an unknown number, as in geth.
  *
  * @throws UnknownBlockError for an unknown hash
  */
@@ -70,7 +70,9 @@ export const getRawBlock = defineMethod({
     }),
 });
 
-/** `debug_getRawReceipts`: consensus encoding of each receipt; for an unknown number null, for an unknown hash none, as in geth. */
+/**
+ * `debug_getRawReceipts`: consensus encoding of each receipt; as in geth, null for an unknown number and an empty list for an unknown hash.
+ */
 export const getRawReceipts = defineMethod({
   name: "debug_getRawReceipts",
   params: { block: blockSelector },
@@ -114,7 +116,7 @@ export const getRawBlockAccessList = defineMethod({
 export const getRawTransaction = aliasMethod(getRawTransactionByHash, "debug_getRawTransaction");
 
 /**
- * `debug_getBlockRlp`: RLP of the block, as geth before 1.11 had it; `debug_getRawBlock` is its successor.
+ * `debug_getBlockRlp`: RLP of the block, as in geth before 1.11; replaced by `debug_getRawBlock`.
  *
  * @throws UnknownBlockError
  */
@@ -131,7 +133,7 @@ export const getBlockRlp = defineMethod({
 });
 
 /**
- * `debug_getHeaderRlp`: RLP of the header, as geth before 1.11 had it; `debug_getRawHeader` is its successor.
+ * `debug_getHeaderRlp`: RLP of the header, as in geth before 1.11; replaced by `debug_getRawHeader`.
  *
  * @throws UnknownBlockError
  */
@@ -148,7 +150,7 @@ export const getHeaderRlp = defineMethod({
 });
 
 /**
- * `debug_printBlock`: the block's fields as text for people. geth prints its own Go structures, with memory addresses.
+ * `debug_printBlock`: the block's fields as readable text. geth prints Go structures with memory addresses.
  *
  * @throws UnknownBlockError
  */

@@ -3,7 +3,9 @@ import type { RuntimePort } from "../../ports/runtime.ts";
 import { optional, string } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 
-/** `debug_stacks`: the stacks of the process that pass a filter such as `rpc && !server`; nothing for a filter that cannot be read, as in geth. */
+/**
+ * `debug_stacks`: the stacks of the process that match a filter such as `rpc && !server`; empty if the filter cannot be parsed, as in geth.
+ */
 export const stacks = defineMethod({
   name: "debug_stacks",
   params: { filter: optional(string) },

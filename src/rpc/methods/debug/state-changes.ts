@@ -29,7 +29,8 @@ type ModifiedModules = {
 };
 
 /**
- * `debug_getModifiedAccountsByNumber`: accounts of block `end` that are not the same in block `start`; with one number, those that this block changed.
+ * `debug_getModifiedAccountsByNumber`: accounts that differ between blocks `start` and `end`; with one number, accounts which that block
+ * changed.
  *
  * @throws UnknownBlockError, TraceTooLargeError, TracingTimeoutError
  */
@@ -49,7 +50,7 @@ export const getModifiedAccountsByNumber = defineMethod({
   },
 });
 
-/** `debug_getModifiedAccountsByHash`: as `debug_getModifiedAccountsByNumber`, blocks by their hashes. */
+/** `debug_getModifiedAccountsByHash`: as `debug_getModifiedAccountsByNumber`, with block hashes. */
 export const getModifiedAccountsByHash = defineMethod({
   name: "debug_getModifiedAccountsByHash",
   params: { start: hash, end: optional(hash) },
@@ -83,8 +84,8 @@ function changedBetween(first: number, { number, at }: Last, inspection: Modifie
 }
 
 /**
- * `debug_preimage`: the address or slot that is stored under a hash in the state tries, of now or of an old block. What contracts hash is not recorded:
- * `keccak256PreimageTracer` shows it.
+ * `debug_preimage`: the address or slot behind a hashed key of the state tries, of the newest or an older block. Data that contracts hash
+ * is not recorded; use `keccak256PreimageTracer` for it.
  *
  * @throws DebugError with geth's text where there is none, TracingTimeoutError
  */
@@ -102,8 +103,8 @@ export const preimage = defineMethod({
 });
 
 /**
- * `debug_stateSize`: accounts, slots, trie nodes and codes of the state after a block (the newest unless given), with the bytes they
- * take in geth's database. geth counts along from its start; here the state is walked, within the time of a trace.
+ * `debug_stateSize`: accounts, slots, trie nodes and codes of the state after a block (the newest unless given), with their size in geth's
+ * database. geth keeps a running count; this node walks the state, within the time limit of a trace.
  *
  * @throws UnknownBlockError, StatePrunedError, TracingTimeoutError
  */
@@ -138,7 +139,7 @@ type WitnessModules = {
 };
 
 /**
- * `debug_executionWitness`: what executing a block without a state needs: headers back to the oldest that BLOCKHASH named, codes, and
+ * `debug_executionWitness`: the data needed to execute a block without a state: headers back to the oldest one BLOCKHASH read, codes, and
  * trie nodes of the parent's state. `keys` is null, as in geth.
  *
  * @throws DebugError, TraceTooLargeError
@@ -156,7 +157,7 @@ export const executionWitness = defineMethod({
   },
 });
 
-/** `debug_executionWitnessByHash`: as `debug_executionWitness`, the block by its hash. geth had it up to 1.17.0. */
+/** `debug_executionWitnessByHash`: as `debug_executionWitness`, for a block hash. geth had this method up to 1.17.0. */
 export const executionWitnessByHash = defineMethod({
   name: "debug_executionWitnessByHash",
   params: { blockHash: hash },

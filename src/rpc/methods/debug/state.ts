@@ -70,7 +70,7 @@ function sorted<T>(entries: readonly (readonly [string, T])[]): readonly (readon
 type DumpModules = JsonSessions & { readonly inspection: Pick<InspectionPort, "dumpState"> };
 
 /**
- * `debug_dumpBlock`: the accounts of the state after a block with code and storage, the first 256; `debug_accountRange` has the rest.
+ * `debug_dumpBlock`: the first 256 accounts of the state after a block, with code and storage; `debug_accountRange` returns the rest.
  *
  * @throws UnknownBlockError, TraceTooLargeError, TracingTimeoutError
  */
@@ -96,8 +96,8 @@ export const dumpBlock = defineMethod({
 });
 
 /**
- * `debug_accountRange`: accounts of the state after a block from the hash `start`, at most 256. The address of every account is known here, so
- * that none is `incomplete`.
+ * `debug_accountRange`: accounts of the state after a block from the hash `start`, at most 256. `incomplete` is never set, because the node
+ * knows the address of every account.
  *
  * @throws UnknownBlockError, TraceTooLargeError, TracingTimeoutError
  */
@@ -130,8 +130,8 @@ export const accountRange = defineMethod({
 });
 
 /**
- * `debug_storageRangeAt`: storage of an account before transaction `txIndex` of the block, from the hashed slot `keyStart`, in the order of the
- * storage trie. `storage` is null where there is none, as in geth.
+ * `debug_storageRangeAt`: storage of an account before transaction `txIndex` of the block, from the hashed slot `keyStart`, in the order of
+ * the storage trie. `storage` is null if the account has no storage, as in geth.
  *
  * @throws UnknownBlockError, NotTraceableError, TraceTooLargeError
  */
@@ -177,7 +177,7 @@ function* rangeTextInSteps({ slots, next, isEmpty }: StorageRange): Generator<un
 }
 
 /**
- * `debug_getAccessibleState`: the first block of `from` … `to`, whichever is the higher, whose state can be read.
+ * `debug_getAccessibleState`: the first block from `from` to `to`, in either direction, whose state can be read.
  *
  * @throws DebugError with geth's text where `from` is no block, or `to` the same one
  */

@@ -20,7 +20,7 @@ function isEmptyGenesis(hash: Hash, { chain }: GenesisModules): boolean {
 const NO_TRACES = "[]";
 
 /**
- * `debug_traceBlock`: traces each transaction of a block given as RLP, of which only the parent must be known.
+ * `debug_traceBlock`: traces each transaction of a block given as RLP; only its parent has to be known.
  *
  * @throws as debug_traceBlockByNumber
  */
@@ -35,8 +35,7 @@ export const traceBlock = defineMethod({
 });
 
 /**
- * `debug_traceBlockByNumber`: what happened in each transaction of a block of the chain; none in block 0 of a dev chain, which is not traceable
- * elsewhere.
+ * `debug_traceBlockByNumber`: traces each transaction of a block. Block 0 gives an empty list on a dev chain and an error elsewhere.
  *
  * @throws NotTraceableError, InvalidTracerError, TracingTimeoutError
  * @see execution-apis `src/debug/tracing.yaml`
@@ -73,7 +72,7 @@ export const traceBlockByNumber = defineMethod({
 });
 
 /**
- * `debug_traceBlockByHash`: as `debug_traceBlockByNumber`, the block by its hash.
+ * `debug_traceBlockByHash`: as `debug_traceBlockByNumber`, for a block hash.
  *
  * @throws as debug_traceBlockByNumber
  */
@@ -131,8 +130,8 @@ const params = {
 } satisfies Readonly<Record<string, ParamCodec<unknown>>>;
 
 /**
- * `debug_standardTraceBlockToFile`: writes a standard trace (EIP-3155) of each transaction of a block, or of `txHash`, below the home's debug folder;
- * the paths.
+ * `debug_standardTraceBlockToFile`: writes a standard trace (EIP-3155) of each transaction of a block, or of `txHash`, below the home's
+ * debug folder; returns the paths.
  *
  * @throws NotTraceableError, TracingTimeoutError, TraceTooLargeError
  */

@@ -10,7 +10,7 @@ import { callArguments, callBundles, stateContext } from "../params/call-argumen
 import { traceCallConfig, traceConfig } from "./trace-config.ts";
 
 /**
- * `debug_traceTransaction`: a mined transaction executed again under the tracer in `config`.
+ * `debug_traceTransaction`: re-executes a mined transaction with the tracer in `config`.
  *
  * @throws NotTraceableError, InvalidTracerError, TracingTimeoutError
  * @see execution-apis `src/debug/tracing.yaml`
@@ -29,7 +29,7 @@ export const traceTransaction = defineMethod({
 });
 
 /**
- * `debug_traceCall`: what would happen in a call on the state after `block`, or before its transaction `txIndex`.
+ * `debug_traceCall`: traces a call on the state after `block`, or before its transaction `txIndex`.
  *
  * @throws NotTraceableError, UnknownBlockError, InvalidTracerError, TracingFailedError, TracingTimeoutError
  */
@@ -52,7 +52,7 @@ export const traceCall = defineMethod({
 });
 
 /**
- * `debug_traceCallMany`: a trace of each call of `eth_callMany`, in a list for each bundle, as Erigon and reth have it.
+ * `debug_traceCallMany`: traces each call of `eth_callMany`, one list per bundle, as in Erigon and reth.
  *
  * @throws LimitExceededError, NotTraceableError, InvalidTracerError, TracingFailedError, TracingTimeoutError
  */

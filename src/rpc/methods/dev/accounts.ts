@@ -17,7 +17,7 @@ export const setBalance = controlMethods({
   handle: ({ address, balance }, { dev }: DevModules) => dev.edit({ edits: [{ address, balance }] }),
 });
 
-/** Adds wei to the balance of an account; a sum beyond 2^256 − 1 becomes that, as in anvil. */
+/** Adds wei to the balance of an account; saturates at 2^256 − 1, as in anvil. */
 export const addBalance = controlMethods({
   names: bothNames("addBalance", "tenderly_addBalance"),
   params: { address, amount: lenientNumber },
@@ -27,7 +27,7 @@ export const addBalance = controlMethods({
   },
 });
 
-/** Sets the nonce of an account; a lower one than before makes contract addresses collide. */
+/** Sets the nonce of an account; lowering it makes contract addresses collide. */
 export const setNonce = controlMethods({
   names: bothNames("setNonce", "evm_setAccountNonce"),
   params: { address, nonce: lenientNumber },
@@ -144,7 +144,7 @@ export const dealErc20 = controlMethods({
 });
 
 /**
- * Sets what an account may spend of another's ERC-20 tokens.
+ * Sets the ERC-20 allowance of a spender.
  *
  * @throws DevControlError for a token that computes allowances
  */
@@ -155,7 +155,7 @@ export const setErc20Allowance = controlMethods({
     writeTokenWord({ token, signature: "allowance(address,address)", accounts: [owner, spender] }, amount, modules),
 });
 
-/** From now on `eth_sendTransaction` sends for this account without a key, for a contract too. */
+/** Lets `eth_sendTransaction` send from this account, or contract, without a key. */
 export const impersonateAccount = controlMethods({
   names: bothNames("impersonateAccount"),
   params: { address },
@@ -169,7 +169,7 @@ export const stopImpersonatingAccount = controlMethods({
   handle: ({ address }, { dev }: DevModules) => dev.impersonate({ address, isOn: false }),
 });
 
-/** Whether every account sends without a key. */
+/** Sets whether every account can send without a key. */
 export const autoImpersonateAccount = controlMethods({
   names: bothNames("autoImpersonateAccount"),
   params: { isOn: boolean },

@@ -49,7 +49,7 @@ const mineOptions: ParamCodec<MineRequest> = {
 
 const evmMineParams = { options: optional(mineOptions, { blocks: 1 }) };
 
-/** `evm_mine`: makes one block now, or as many as asked for; "0x0". */
+/** `evm_mine`: mines one block now, or the given number of blocks; returns "0x0". */
 export const evmMine = controlMethods({
   names: ["evm_mine"],
   params: evmMineParams,
@@ -60,7 +60,7 @@ export const evmMine = controlMethods({
   },
 });
 
-/** Makes one block now, or as many as asked for; the blocks with whole transactions. */
+/** Mines one block now, or the given number; returns the blocks with full transactions. */
 export const evmMineDetailed = controlMethods({
   names: ["evm_mine_detailed", "anvil_mine_detailed"],
   params: evmMineParams,
@@ -82,7 +82,7 @@ const mineParams = {
   intervalSeconds: optional(lenientCount, 0),
 };
 
-/** `hardhat_mine`: makes blocks now, 1 unless more are asked for, with so many seconds between them. */
+/** `hardhat_mine`: mines the given number of blocks now, 1 by default, `intervalSeconds` apart. */
 export const hardhatMine = controlMethods({
   names: ["hardhat_mine"],
   params: mineParams,
@@ -91,7 +91,7 @@ export const hardhatMine = controlMethods({
   },
 });
 
-/** `anvil_mine`: makes blocks now, 1 unless more are asked for, with so many seconds between them; the first block is so many seconds after the head as well. */
+/** `anvil_mine`: mines the given number of blocks now, 1 by default, `intervalSeconds` apart, also from the head to the first block. */
 export const anvilMine = controlMethods({
   names: ["anvil_mine"],
   params: mineParams,
@@ -100,7 +100,7 @@ export const anvilMine = controlMethods({
   },
 });
 
-/** Makes one block now, as the clock of interval mining does; true. */
+/** Mines one block now, as interval mining would; true. */
 export const intervalMine = controlMethods({
   names: ["hardhat_intervalMine"],
   params: {},
@@ -111,7 +111,7 @@ export const intervalMine = controlMethods({
   },
 });
 
-/** `hardhat_getAutomine`: whether a transaction is mined as soon as it arrives; Ignition then skips waiting for confirmations. */
+/** `hardhat_getAutomine`: whether transactions are mined on arrival; Ignition then does not wait for confirmations. */
 export const hardhatGetAutomine = defineMethod({
   name: "hardhat_getAutomine",
   params: {},
@@ -121,7 +121,7 @@ export const hardhatGetAutomine = defineMethod({
     andThen(node.devChain(), ({ isAutomine }) => isAutomine),
 });
 
-/** Whether a transaction is mined as soon as it arrives. With the dialect of anvil, true ends mining by the clock. */
+/** Sets whether transactions are mined on arrival. In anvil's dialect, true disables interval mining. */
 export const setAutomine = controlMethods({
   names: ["evm_setAutomine", "anvil_setAutomine"],
   params: { automine: boolean },
@@ -129,7 +129,7 @@ export const setAutomine = controlMethods({
     dev.configure({ automine, ...(automine && settings.isAnvil && { intervalMs: 0 }) }),
 });
 
-/** Seconds between two blocks made by the clock, as a JSON integer; null when none are. */
+/** Seconds between blocks of interval mining, as a JSON integer; null if it is disabled. */
 export const getIntervalMining = controlMethods({
   names: ["anvil_getIntervalMining"],
   params: {},
@@ -142,8 +142,8 @@ export const getIntervalMining = controlMethods({
 });
 
 /**
- * Milliseconds between two blocks made by the clock, as Hardhat has it; 0: none are. With the dialect of anvil it is `anvil_setIntervalMining`:
- * viem sends this name to both, in the unit of each.
+ * Sets the milliseconds between blocks of interval mining, as in Hardhat; 0 disables it. In anvil's dialect this is
+ * `anvil_setIntervalMining`, because viem sends this name to both nodes in their own unit.
  */
 export const setIntervalMining = controlMethods({
   names: ["evm_setIntervalMining"],
@@ -152,7 +152,7 @@ export const setIntervalMining = controlMethods({
     dev.configure(settings.isAnvil ? intervalOf(interval) : { intervalMs: interval }),
 });
 
-/** Seconds between two blocks made by the clock; 0: none are. Transactions wait for the clock from then on. */
+/** Sets the seconds between blocks of interval mining; 0 disables it. Transactions then wait for the next interval. */
 export const setIntervalMiningSeconds = controlMethods({
   names: ["anvil_setIntervalMining"],
   params: { seconds: lenientCount },
@@ -181,7 +181,8 @@ export const setCoinbase = controlMethods({
   handle: ({ coinbase }, { dev }: DevModules) => dev.configure({ coinbase }),
 });
 
-/** Sets the least gas price of the pool, in wei, on a chain before London.
+/**
+ * Sets the pool's minimum gas price, in wei, on a chain before London.
  *
  * @throws DevControlError where blocks have a base fee: nothing cheaper is included there anyway
  */
@@ -211,7 +212,8 @@ export const setPrevRandao = controlMethods({
   handle: ({ prevRandao }, { dev }: DevModules) => dev.setNextBlock({ prevRandao }),
 });
 
-/** Sets the slot number of the next block; the blocks after it count on from there. From Amsterdam on contracts read it with SLOTNUM.
+/**
+ * Sets the slot number of the next block; later blocks count up from it. Contracts read it with SLOTNUM from Amsterdam on.
  *
  * @throws DevControlError where the slot is not after the head's, or the chain has no slots
  */

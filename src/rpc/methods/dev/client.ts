@@ -27,7 +27,7 @@ type NodeInfoModules = {
 
 /**
  * `anvil_nodeInfo`: head, rules and fees in anvil's shape. `currentBlockTimestamp` (Unix seconds) and `chainId` are JSON integers, the
- * other numbers QUANTITY; the members of `forkConfig` are null where nothing is forked.
+ * other numbers QUANTITY; the members of `forkConfig` are null without a fork.
  *
  * @see Foundry book, anvil reference, `anvil_nodeInfo`
  */
@@ -87,7 +87,7 @@ type MetadataModules = {
 
 /**
  * `hardhat_metadata`: `{clientVersion, chainId, instanceId, latestBlockNumber, latestBlockHash}`, numbers as JSON integers, and on a fork
- * `forkedNetwork`: `{chainId, forkBlockNumber, forkBlockHash}`. Hardhat Ignition deletes its journal of a deployment when `instanceId` has changed.
+ * `forkedNetwork`: `{chainId, forkBlockNumber, forkBlockHash}`. Hardhat Ignition deletes its deployment journal when `instanceId` changes.
  *
  * @see Hardhat Network reference, `hardhat_metadata`
  */
@@ -120,8 +120,8 @@ async function metadataOf({ chain, node }: MetadataModules) {
 const ANVIL_VERSION = "1.7.1";
 
 /**
- * `anvil_metadata`: as `hardhat_metadata`, with null for what is not forked, the version of anvil whose answers these are, and the snapshots by
- * their id: number and hash of the block.
+ * `anvil_metadata`: as `hardhat_metadata`, with null instead of fork data without a fork, the anvil version whose answers these match, and
+ * the block number and hash of each snapshot by id.
  */
 export const anvilMetadata = defineMethod({
   name: "anvil_metadata",
@@ -159,10 +159,7 @@ const chainIdParam: ParamCodec<bigint> = {
   },
 };
 
-/**
- * The chain id of blocks, calls and signatures from now on; blocks that are there keep theirs. A revert leaves it, and a reset has the chain's
- * own again.
- */
+/** Sets the chain id of new blocks, calls and signatures; existing blocks keep theirs. `evm_revert` does not undo this, a reset does. */
 export const setChainId = controlMethods({
   names: ["anvil_setChainId"],
   params: { chainId: chainIdParam },

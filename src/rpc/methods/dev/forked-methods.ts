@@ -231,7 +231,7 @@ class ForkedMethods {
     );
   }
 
-  /** `eth_newFilter`: one that begins before the fork is remembered, for `eth_getFilterLogs`. */
+  /** `eth_newFilter`: remembers a filter that begins before the fork, for `eth_getFilterLogs`. */
   async #runNewFilter(method: Method<RpcPorts>, [ports, params = [], context]: RunArguments) {
     const { fromBlock } = (params[0] ?? {}) as Record<string, unknown>;
     const id = await method.run(ports, params, context);

@@ -16,7 +16,7 @@ import type { JsonSessions, Sessions } from "../sessions.ts";
 import { remoteUrl } from "./client.ts";
 import { bothNames, controlMethods, type DevModules, lenientCount } from "./control-methods.ts";
 
-/** Remembers the chain with its clock, settings and pool; the id is for one `evm_revert`. */
+/** Takes a snapshot of the chain with its clock, settings and pool; the returned id is valid for one `evm_revert`. */
 export const snapshot = controlMethods({
   names: ["evm_snapshot", "anvil_snapshot"],
   params: {},
@@ -24,7 +24,7 @@ export const snapshot = controlMethods({
   handle: async (_params, { dev }: DevModules) => toQuantity(await dev.snapshot()),
 });
 
-/** Goes back to a snapshot, which is used up with all after it; false when there is none. */
+/** Reverts to a snapshot, and deletes it and all later ones; false if there is no such snapshot. */
 export const revert = controlMethods({
   names: ["evm_revert", "anvil_revert"],
   params: { id: lenientCount },
@@ -32,7 +32,7 @@ export const revert = controlMethods({
   handle: ({ id }, { dev }: DevModules) => dev.revert({ id }),
 });
 
-/** Removes the newest blocks, 1 unless more are asked for; their transactions are not pooled again. */
+/** Removes the given number of newest blocks, 1 by default; their transactions do not return to the pool. */
 export const rollback = controlMethods({
   names: ["anvil_rollback"],
   params: { depth: optional(lenientCount, 1) },
@@ -90,8 +90,8 @@ async function signPlaced(
 }
 
 /**
- * `anvil_reorg`: replaces the newest blocks by as many others, with the given transactions in them. Subscribers get the logs of the old ones
- * again with `removed`, and the pool takes their transactions back.
+ * `anvil_reorg`: replaces the newest blocks by the same number of new blocks with the given transactions. Subscribers receive the old logs
+ * again with `removed: true`, and the old transactions return to the pool.
  *
  * @throws DevControlError where there are not so many blocks, and what filling in and signing a described transaction throws
  */
@@ -142,8 +142,8 @@ function object(value: unknown, name: string): Readonly<Record<string, unknown>>
 }
 
 /**
- * Begins anew with nothing set, an empty pool, no snapshots and no filters: at the genesis block, or with `forking` at a block of another chain,
- * the newest unless a number is given, through the node at `jsonRpcUrl` or, left out, the one in use.
+ * Resets the chain, its settings, pool, snapshots and filters. Without `forking` it restarts at the genesis block; with `forking`, at a
+ * block of a remote chain (the newest by default), read from `jsonRpcUrl` or the current node.
  *
  * @throws DevControlError where no node is known to fork from, ForkRemoteError when it does not answer: nothing has changed then
  */
@@ -153,7 +153,10 @@ export const reset = controlMethods({
   handle: ({ options }, { dev }: DevModules) => dev.reset({ forking: options }),
 });
 
-/** Every account with code and storage, and the blocks with their transactions, as gzip of the JSON that anvil loads; never with older states, which anvil adds where it is told to. */
+/**
+ * Every account with code and storage, and the blocks with their transactions, as gzip of the JSON that anvil loads. Historical states, an
+ * option of anvil, are never included.
+ */
 export const dumpState = controlMethods({
   names: bothNames("dumpState"),
   params: { preserveHistoricalStates: optional(boolean) },
@@ -165,8 +168,8 @@ export const dumpState = controlMethods({
 type LoadSessions = Pick<Sessions, "sendLock"> & JsonSessions["sessions"];
 
 /**
- * Loads a dump of ours or anvil's; true. Its blocks are the chain's from then on, up to the newest of them, without states before that one; its accounts are added
- * to those that are there. A dump without blocks, and any on a fork, adds its accounts alone.
+ * Loads a dump of this node or of anvil; true. The dump's blocks replace the chain, without states before the newest one, and its accounts
+ * are added to the existing accounts. A dump without blocks, or any dump on a fork, only adds accounts.
  */
 export const loadState = controlMethods({
   names: bothNames("loadState"),

@@ -8,7 +8,7 @@ import { type DefaultsModules, fillTransactionFields } from "../eth/transaction-
 import { callArguments } from "../params/call-arguments.ts";
 import { bothNames, controlMethods, type DevModules } from "./control-methods.ts";
 
-/** `eth_sendUnsignedTransaction`: sends for any account, contracts too, without a key; the hash. */
+/** `eth_sendUnsignedTransaction`: sends a transaction from any account, including contracts, without a key; returns the hash. */
 export const sendUnsignedTransaction = defineMethod({
   name: "eth_sendUnsignedTransaction",
   params: { request: callArguments },
@@ -24,7 +24,7 @@ export const sendUnsignedTransaction = defineMethod({
   },
 });
 
-/** Takes a transaction out of the pool; whether it was there. */
+/** Removes a transaction from the pool; returns whether it was pooled. */
 export const dropTransaction = controlMethods({
   names: ["hardhat_dropTransaction"],
   params: { hash },
@@ -32,7 +32,7 @@ export const dropTransaction = controlMethods({
   handle: ({ hash }, { dev }: DevModules) => dev.drop({ hash }),
 });
 
-/** Takes a transaction out of the pool; its hash, or null when it was not pooled. */
+/** Removes a transaction from the pool; returns its hash, or null if it was not pooled. */
 export const dropTransactionByHash = controlMethods({
   names: ["anvil_dropTransaction"],
   params: { hash },
@@ -47,7 +47,7 @@ export const dropAllTransactions = controlMethods({
   handle: (_params, { dev }: DevModules) => dev.dropAll({}),
 });
 
-/** Takes the transactions of an account out of the pool. */
+/** Removes an account's transactions from the pool. */
 export const removePoolTransactions = controlMethods({
   names: ["anvil_removePoolTransactions"],
   params: { address },

@@ -13,7 +13,7 @@ export const genesisTime = controlMethods({
   },
 });
 
-/** Moves the clock on; the seconds that it is ahead of the system's, as a JSON integer. */
+/** Moves the clock forward; returns its total offset from the system clock in seconds, as a JSON integer. */
 export const increaseTime = controlMethods({
   names: ["evm_increaseTime", "anvil_increaseTime"],
   params: { seconds: lenientCount },
@@ -21,7 +21,10 @@ export const increaseTime = controlMethods({
   handle: ({ seconds }, { dev }: DevModules) => dev.increaseTime({ seconds }),
 });
 
-/** Sets the clock to Unix seconds; the seconds by which it was moved, as a JSON integer. Under anvil's name 0 where it was set back, as there. */
+/**
+ * Sets the clock to Unix seconds; returns the seconds it moved, as a JSON integer. Under anvil's name, returns 0 if the clock moved back,
+ * as anvil does.
+ */
 export const setTime = controlMethods({
   names: ["evm_setTime", "anvil_setTime"],
   params: { timestamp: lenientCount },
@@ -32,21 +35,21 @@ export const setTime = controlMethods({
   },
 });
 
-/** Sets the timestamp of the next block, in Unix seconds; the clock goes on from there. */
+/** Sets the timestamp of the next block, in Unix seconds; the clock continues from there. */
 export const setNextBlockTimestamp = controlMethods({
   names: ["evm_setNextBlockTimestamp", "anvil_setNextBlockTimestamp"],
   params: { timestamp: lenientCount },
   handle: ({ timestamp }, { dev }: DevModules) => dev.setNextBlock({ timestamp }),
 });
 
-/** From now on each block is so many seconds after the one before, whatever the clock says. */
+/** Sets the seconds between the timestamps of consecutive blocks, regardless of the clock. */
 export const setBlockTimestampInterval = controlMethods({
   names: ["anvil_setBlockTimestampInterval", "evm_setBlockTimestampInterval"],
   params: { seconds: lenientCount },
   handle: ({ seconds }, { dev }: DevModules) => dev.configure({ timestampInterval: seconds }),
 });
 
-/** From now on each block is so many milliseconds after the one before, as viem asks a node of Hardhat's kind. */
+/** Sets the milliseconds between the timestamps of consecutive blocks; viem calls this on Hardhat nodes. */
 export const setBlockTimestampIntervalMs = controlMethods({
   names: ["hardhat_setBlockTimestampInterval"],
   params: { milliseconds: lenientCount },
@@ -54,7 +57,7 @@ export const setBlockTimestampIntervalMs = controlMethods({
     dev.configure({ timestampInterval: Math.max(1, Math.round(milliseconds / 1000)) }),
 });
 
-/** Undoes `anvil_setBlockTimestampInterval`; whether there was an interval. */
+/** Undoes `anvil_setBlockTimestampInterval`; returns whether an interval was set. */
 export const removeBlockTimestampInterval = controlMethods({
   names: bothNames("removeBlockTimestampInterval"),
   params: {},

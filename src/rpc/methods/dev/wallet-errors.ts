@@ -1,6 +1,6 @@
 import { NodeError } from "../../../base/errors.ts";
 
-/** EIP-3326: the chain is not one of this wallet, which has its own alone. */
+/** EIP-3326: the wallet only knows the node's own chain. */
 export class UnknownWalletChainError extends NodeError {
   readonly code = "WALLET_UNKNOWN_CHAIN";
   constructor(chainId: bigint, own: bigint) {
@@ -8,7 +8,7 @@ export class UnknownWalletChainError extends NodeError {
   }
 }
 
-/** EIP-5792: calls for a chain that the wallet does not have. */
+/** EIP-5792: the wallet does not have the chain of these calls. */
 export class UnsupportedCallsChainError extends NodeError {
   readonly code = "WALLET_UNSUPPORTED_CHAIN";
   constructor(chainId: bigint, own: bigint) {
@@ -16,7 +16,7 @@ export class UnsupportedCallsChainError extends NodeError {
   }
 }
 
-/** EIP-5792: a capability that is not marked as optional, and that the wallet does not have. */
+/** EIP-5792: the wallet does not support a required capability. */
 export class UnsupportedCapabilityError extends NodeError {
   readonly code = "WALLET_UNSUPPORTED_CAPABILITY";
   constructor(capability: string) {
@@ -24,7 +24,7 @@ export class UnsupportedCapabilityError extends NodeError {
   }
 }
 
-/** EIP-5792: more calls than the wallet takes at a time. */
+/** EIP-5792: more calls than the wallet takes in one bundle. */
 export class CallBundleTooLargeError extends NodeError {
   readonly code = "WALLET_BUNDLE_TOO_LARGE";
   constructor(calls: number, max: number) {
@@ -32,7 +32,7 @@ export class CallBundleTooLargeError extends NodeError {
   }
 }
 
-/** EIP-5792: several calls that are to take effect all or none. */
+/** EIP-5792: the node cannot execute several calls atomically. */
 export class AtomicityUnsupportedError extends NodeError {
   readonly code = "WALLET_ATOMICITY_UNSUPPORTED";
   constructor() {

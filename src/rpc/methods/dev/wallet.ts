@@ -40,7 +40,7 @@ export const requestAccounts = defineMethod({
 const walletChain = object("WalletChain", { chainId: quantity });
 
 /**
- * `wallet_switchEthereumChain`: null for the chain that the node has.
+ * `wallet_switchEthereumChain`: null if `chain` is the node's own chain.
  *
  * @throws UnknownWalletChainError for another one
  * @see EIP-3326
@@ -48,7 +48,7 @@ const walletChain = object("WalletChain", { chainId: quantity });
 export const switchEthereumChain = chainMethod("wallet_switchEthereumChain");
 
 /**
- * `wallet_addEthereumChain`: null for the chain that the node has.
+ * `wallet_addEthereumChain`: null if `chain` is the node's own chain.
  *
  * @throws UnknownWalletChainError for another one
  * @see EIP-3085
@@ -72,7 +72,8 @@ function chainMethod(name: string) {
 }
 
 /**
- * `wallet_getCapabilities`: that calls of a bundle are transactions of their own, by chain; empty where `chainIds` leave this chain out.
+ * `wallet_getCapabilities`: capabilities by chain: each call of a bundle is its own transaction. Empty if `chainIds` does not include this
+ * chain.
  *
  * @throws UnknownAccountError
  * @see EIP-5792
@@ -117,8 +118,8 @@ type WalletModules = SendModules &
   };
 
 /**
- * `wallet_sendCalls`: sends each call as a transaction of its own, one after the other, each when the one before is in a block; the id of the
- * bundle, once the first is in the pool. A call that reverts or cannot be sent ends the bundle.
+ * `wallet_sendCalls`: sends each call as its own transaction, after the previous one is in a block. Returns the bundle id once the first is
+ * in the pool. A call that reverts or cannot be sent ends the bundle.
  *
  * @throws UnsupportedCallsChainError, UnsupportedCapabilityError, AtomicityUnsupportedError, CallBundleTooLargeError, DuplicateBundleError, and
  *   what `eth_sendTransaction` throws for the first call
@@ -238,8 +239,8 @@ function succeeds(
 const STATUS = { pending: 100, confirmed: 200, reverted: 500, partlyReverted: 600 } as const;
 
 /**
- * `wallet_getCallsStatus`: how far the calls of a bundle have come, and their receipts. `status`: 100 not all are in blocks, 200 all have succeeded,
- * 500 the first has reverted, 600 a later one has reverted or could not be sent.
+ * `wallet_getCallsStatus`: status and receipts of a bundle's calls. `status`: 100 some are not in blocks yet, 200 all succeeded, 500 the
+ * first reverted, 600 a later one reverted or could not be sent.
  *
  * @throws UnknownBundleError
  * @see EIP-5792

@@ -24,7 +24,7 @@ export const forks = defineMethod({
 });
 
 /**
- * `erigon_blockNumber`: number of the newest block, or of the one that a tag names.
+ * `erigon_blockNumber`: number of the newest block, or of the block a tag names.
  *
  * @throws UnknownBlockError
  */
@@ -40,7 +40,7 @@ export const blockNumber = defineMethod({
     }),
 });
 
-/** `erigon_getHeaderByNumber`: as `eth_getHeaderByNumber`, by a JSON number too. */
+/** `erigon_getHeaderByNumber`: as `eth_getHeaderByNumber`; also accepts a JSON number. */
 export const getHeaderByNumber = defineMethod({
   name: "erigon_getHeaderByNumber",
   params: { block: numberOrTag },
@@ -49,7 +49,7 @@ export const getHeaderByNumber = defineMethod({
   handle: ({ block }, modules: HeaderModules) => headerText(block, modules),
 });
 
-/** `erigon_getBlockByTimestamp`: the newest block whose timestamp is at most `timestamp` (Unix seconds); null where none is. */
+/** `erigon_getBlockByTimestamp`: the newest block whose timestamp is at most `timestamp` (Unix seconds); null if there is no such block. */
 export const getBlockByTimestamp = defineMethod({
   name: "erigon_getBlockByTimestamp",
   params: { timestamp: lenientInteger, isFull: boolean },
@@ -130,7 +130,7 @@ const NO_CACHE = {
   CodeKeysOutOfSync: null,
 };
 
-/** `erigon_cacheCheck`: whether Erigon's cache of the state agrees with the state; there is no such cache here, so `Enabled` is false. */
+/** `erigon_cacheCheck`: whether Erigon's state cache agrees with the state. This node has no such cache, so `Enabled` is false. */
 export const cacheCheck = defineMethod({
   name: "erigon_cacheCheck",
   params: {},

@@ -51,9 +51,9 @@ const FIRST_WINDOW = 16;
 const PARSED_BYTES_MAX = 1 << 20;
 
 /**
- * `erigon_getLatestLogs`: the newest logs that match, those of the newest transaction first and in order within it: at most
- * `logCount` (1 where neither is given), or those of the newest `blockCount` blocks that have any. With `ignoreTopicsOrder` a log matches
- * by any of the topics at any position. The range is genesis to the newest block unless given.
+ * `erigon_getLatestLogs`: the newest matching logs, newest transaction first and in log order within it. Returns at most `logCount` logs (1
+ * by default), or the logs of the newest `blockCount` blocks with a match. With `ignoreTopicsOrder`, a log matches if it has any of the
+ * topics at any position. The default range is genesis to the newest block.
  *
  * @throws InvalidParamsError, UnknownBlockError, LogFilterTermsError, RequestTimeoutError
  */

@@ -41,7 +41,7 @@ export const blockNumber = defineMethod({
     andThen(chain.head(), ({ header }) => header.number),
 });
 
-/** `eth_getBlockByNumber`: the block with transaction hashes, or whole transactions when `isFull`; null beyond the head. */
+/** `eth_getBlockByNumber`: the block with transaction hashes, or full transactions if `isFull`; null beyond the head. */
 export const getBlockByNumber = defineMethod({
   name: "eth_getBlockByNumber",
   params: { block: blockNumberOrTag, isFull: boolean },
@@ -55,7 +55,7 @@ export const getBlockByNumber = defineMethod({
     }),
 });
 
-/** `eth_getBlockByHash`: the block with transaction hashes, or whole transactions when `isFull`; null when unknown. */
+/** `eth_getBlockByHash`: the block with transaction hashes, or full transactions if `isFull`; null if unknown. */
 export const getBlockByHash = defineMethod({
   name: "eth_getBlockByHash",
   params: { blockHash: hash, isFull: boolean },
@@ -67,7 +67,7 @@ export const getBlockByHash = defineMethod({
     ),
 });
 
-/** `eth_getHeaderByNumber`: the block's header; null beyond the head, and for the pending block, whose header is not made yet. */
+/** `eth_getHeaderByNumber`: the block's header; null beyond the head and for the pending block, which has no header yet. */
 export const getHeaderByNumber = defineMethod({
   name: "eth_getHeaderByNumber",
   params: { block: blockNumberOrTag },
@@ -95,7 +95,7 @@ export const getHeaderByHash = defineMethod({
 });
 
 /**
- * `eth_getBlockReceipts`: every receipt of the block; null when there is no such block.
+ * `eth_getBlockReceipts`: every receipt of the block; null for an unknown block.
  *
  * @throws BlockNotCanonicalError
  */
@@ -121,7 +121,7 @@ export class NoBlockAccessListError extends NodeError {
 
 /**
  * `eth_getBlockAccessList`: the accounts and slots that a block accessed, with their values after each change (EIP-7928); null for an
- * unknown block and the pending one. Index 0 is what the protocol does before the transactions, i + 1 is transaction i.
+ * unknown block and the pending one. Index 0 stands for system calls before the transactions, i + 1 for transaction i.
  *
  * @throws NoBlockAccessListError, BlockPrunedError, BlockNotCanonicalError
  */
@@ -144,7 +144,7 @@ export const getBlockAccessList = defineMethod({
     }),
 });
 
-/** `eth_getBlockTransactionCountByNumber`: how many transactions the block holds; null beyond the head. */
+/** `eth_getBlockTransactionCountByNumber`: number of transactions in the block; null beyond the head. */
 export const getBlockTransactionCountByNumber = defineMethod({
   name: "eth_getBlockTransactionCountByNumber",
   params: { block: blockNumberOrTag },
@@ -154,7 +154,7 @@ export const getBlockTransactionCountByNumber = defineMethod({
     andThen(chain.transactionCount({ at: block }), (count) => count ?? null),
 });
 
-/** `eth_getBlockTransactionCountByHash`: how many transactions the block holds; null when unknown. */
+/** `eth_getBlockTransactionCountByHash`: number of transactions in the block; null if unknown. */
 export const getBlockTransactionCountByHash = defineMethod({
   name: "eth_getBlockTransactionCountByHash",
   params: { blockHash: hash },
@@ -193,7 +193,7 @@ export const getUncleCountByBlockNumber = defineMethod({
   handle: ({ block }, { chain }: UncleModules) => andThen(unclesAt(block, chain), (uncles) => uncles?.length ?? null),
 });
 
-/** `eth_getUncleByBlockHashAndIndex`: an uncle's header as a block without transactions; null where there is none. */
+/** `eth_getUncleByBlockHashAndIndex`: an uncle's header as a block without transactions; null if there is no such uncle. */
 export const getUncleByBlockHashAndIndex = defineMethod({
   name: "eth_getUncleByBlockHashAndIndex",
   params: { blockHash: hash, index: quantityNumber },
@@ -203,7 +203,7 @@ export const getUncleByBlockHashAndIndex = defineMethod({
     andThen(unclesAt(byHash(blockHash), chain), (uncles) => uncleTextAt(uncles, index, sessions.blockJson.style)),
 });
 
-/** `eth_getUncleByBlockNumberAndIndex`: an uncle's header as a block without transactions; null where there is none. */
+/** `eth_getUncleByBlockNumberAndIndex`: an uncle's header as a block without transactions; null if there is no such uncle. */
 export const getUncleByBlockNumberAndIndex = defineMethod({
   name: "eth_getUncleByBlockNumberAndIndex",
   params: { block: blockNumberOrTag, index: quantityNumber },

@@ -19,7 +19,7 @@ export const protocolVersion = defineMethod({
     andThen(node.info(), ({ protocolVersion }) => protocolVersion),
 });
 
-/** `eth_chainId`: the id transactions are signed for (EIP-155, EIP-695). */
+/** `eth_chainId`: the chain id that transactions are signed for (EIP-155, EIP-695). */
 export const chainId = defineMethod({
   name: "eth_chainId",
   params: {},
@@ -28,7 +28,7 @@ export const chainId = defineMethod({
 });
 
 /**
- * `eth_config`: the rules that hold at the head, those of the next fork and of the last one scheduled.
+ * `eth_config`: the rules at the head, of the next fork, and of the last scheduled fork.
  * @see EIP-7910
  */
 export const config = defineMethod({
@@ -74,7 +74,7 @@ function jsonOf(fork: ForkConfig | undefined) {
 }
 
 /**
- * `eth_capabilities`: from which block on the node can answer questions of each kind.
+ * `eth_capabilities`: the oldest block the node can answer for, by kind of data.
  * @see execution-apis `src/eth/client.yaml`
  */
 export const capabilities = defineMethod({
@@ -99,7 +99,7 @@ function since(number: number) {
   return { disabled: false, oldestBlock: toQuantity(number) };
 }
 
-/** `eth_syncing`: false, or how far the node has come while it is behind the chain it follows. */
+/** `eth_syncing`: false, or the progress while the node is behind the chain it follows. */
 export const syncing = defineMethod({
   name: "eth_syncing",
   params: {},

@@ -4,7 +4,7 @@ import { array, json, type ParamCodec, string } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { CompilerError, InvalidValueError } from "../../transport/errors.ts";
 
-/** `eth_getCompilers`: the languages whose compiler loads. */
+/** `eth_getCompilers`: the languages whose compilers are installed and load. */
 export const getCompilers = defineMethod({
   name: "eth_getCompilers",
   params: {},
@@ -90,8 +90,8 @@ const standardJson: ParamCodec<StandardJson> = {
 };
 
 /**
- * `eth_compileStandardJson`, of this node: contracts by file and name that the installed solc makes of standard JSON `input` with its
- * settings: ABI, deployed bytecode, and where immutables and addresses of libraries are in it. The input's output selection is not used.
+ * `eth_compileStandardJson`, of this node: compiles standard JSON `input` with the installed solc and its settings. Returns contracts by
+ * file and name: ABI, deployed bytecode, and the positions of immutables and library addresses. The input's output selection is ignored.
  *
  * @throws CompilerError with the compiler's own words, CompilerBusyError
  * @see Solidity's documentation, "Compiler Input and Output JSON Description"

@@ -34,8 +34,8 @@ const KNOWN_CONTRACT = shape(
 
 /**
  * `eth_getKnownContracts`, of this node: name, ABI and, if asked for, sources of the contracts at `addresses` in the newest state, null for
- * those that the node does not know. `origin` says how it knows: `verified`, its compiler makes the deployed code of the sources; `artifacts`,
- * a file of `--artifacts` has that code.
+ * unknown contracts. `origin` is `verified` if the node's compiler reproduced the deployed code from the sources, `artifacts` if a file of
+ * `--artifacts` has that code.
  *
  * @throws InvalidParamsError for too many addresses
  */
@@ -58,8 +58,8 @@ function contractJson({ address, name, origin, match, abi, sources, compilerVers
 }
 
 /**
- * `eth_findContracts`, of this node: contracts whose name begins with `name`, in any letter case, at most twenty: verified ones, and those of
- * `--artifacts` that are deployed.
+ * `eth_findContracts`, of this node: at most twenty contracts whose name begins with `name`, ignoring case: verified contracts, and
+ * deployed contracts of `--artifacts`.
  *
  * @throws InvalidParamsError for a name that is empty or too long
  */

@@ -13,7 +13,7 @@ import { dataText, quantityText } from "../json/write.ts";
 import { blockOverrides, callArguments, callBundles, stateContext, stateOverrides } from "../params/call-arguments.ts";
 
 /**
- * `eth_call`: what a message call returns on the state after `block`. Nothing is written.
+ * `eth_call`: executes a message call on the state after `block` and returns its output. Nothing is written.
  *
  * @throws UnknownBlockError, BlockNotCanonicalError, and the executor's
  */
@@ -39,7 +39,7 @@ export const call = defineMethod({
 });
 
 /**
- * `eth_callMany`: bundles of calls that see what the ones before did, on the state after a block or before one of its
+ * `eth_callMany`: executes bundles of calls, each on the state the previous call left, starting after a block or before one of its
  * transactions. Each outcome is `{value}` or `{error}`.
  *
  * @throws LimitExceededError, UnknownBlockError, BlockNotCanonicalError, and what is wrong with overrides
@@ -85,8 +85,8 @@ function targetOf(
 }
 
 /**
- * `eth_estimateGas`: a gas limit with which the transaction succeeds on the state after `block`; without one in the block that comes next,
- * with its number, time and fees.
+ * `eth_estimateGas`: a gas limit with which the transaction succeeds on the state after `block`. Without `block` the estimate uses the next
+ * block, with its number, time and fees.
  *
  * @throws UnknownBlockError, BlockNotCanonicalError, and the executor's
  */
@@ -119,8 +119,8 @@ export const estimateGas = defineMethod({
 });
 
 /**
- * `eth_createAccessList`: what a transaction touches (EIP-2930) and the gas it uses with that list, in the block that comes next where none
- * is given. A failing execution is still a result, with its reason in `error`.
+ * `eth_createAccessList`: the access list of a transaction (EIP-2930) and the gas it uses with that list; in the next block by default. A
+ * failed execution is still a result, with its reason in `error`.
  */
 export const createAccessList = defineMethod({
   name: "eth_createAccessList",

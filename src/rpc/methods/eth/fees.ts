@@ -12,7 +12,10 @@ import { FEE_HISTORY } from "../json/schemas.ts";
 import { quantityText } from "../json/write.ts";
 import { proposedBaseFee } from "./transaction-defaults.ts";
 
-/** `eth_gasPrice`: suggested tip plus the head's base fee, in wei; on a chain without a base fee the tip alone. On a dev chain the next block takes it. */
+/**
+ * `eth_gasPrice`: suggested tip plus the head's base fee, in wei; on a chain without a base fee, only the tip. On a dev chain the next
+ * block includes a transaction at this price.
+ */
 export const gasPrice = defineMethod({
   name: "eth_gasPrice",
   params: {},
@@ -27,7 +30,7 @@ export const gasPrice = defineMethod({
   },
 });
 
-/** `eth_maxPriorityFeePerGas`: a tip with which a transaction should be mined soon, in wei. */
+/** `eth_maxPriorityFeePerGas`: a tip in wei at which a transaction should be mined soon. */
 export const maxPriorityFeePerGas = defineMethod({
   name: "eth_maxPriorityFeePerGas",
   params: {},

@@ -43,9 +43,9 @@ export type LogModules = {
 };
 
 /**
- * `eth_getLogs`: the logs of a range of blocks, or of one by its hash, that match. A range without bounds is the newest
- * block. One that reaches beyond the newest block is rejected, and so is one with more logs than one answer
- * holds: the error's data is then a part of it, from its beginning, that can be answered.
+ * `eth_getLogs`: the matching logs of a range of blocks, or of one block by hash. Without bounds the range is the newest block. A range
+ * beyond the newest block is rejected. So is a range with too many logs for one answer: the error's data then holds a smaller range, from
+ * the same start, that works.
  *
  * @throws InvalidParamsError, UnknownBlockError, LogFilterTermsError, LogLimitError
  * @see execution-apis `src/eth/filter.yaml`, EIP-234
@@ -97,7 +97,7 @@ function completeOf({ json, end, limit }: FoundLogs, { from, to }: BlockRange): 
 }
 
 /**
- * `eth_newFilter`: id of a filter for logs of blocks yet to come.
+ * `eth_newFilter`: creates a filter for logs of future blocks; returns its id.
  *
  * @throws InvalidParamsError, LogFilterTermsError, TooManyError
  */
@@ -122,7 +122,7 @@ export const newFilter = defineMethod({
   },
 });
 
-/** `eth_newBlockFilter`: id of a filter for the hashes of blocks yet to come. @throws TooManyError */
+/** `eth_newBlockFilter`: creates a filter for hashes of future blocks; returns its id. @throws TooManyError */
 export const newBlockFilter = defineMethod({
   name: "eth_newBlockFilter",
   params: {},
@@ -132,8 +132,8 @@ export const newBlockFilter = defineMethod({
 });
 
 /**
- * `eth_newPendingTransactionFilter`: id of a filter for transactions that become executable: their hashes, or themselves when
- * `isFull`.
+ * `eth_newPendingTransactionFilter`: creates a filter for transactions that become executable, by hash, or in full if `isFull`; returns its
+ * id.
  *
  * @throws TooManyError
  */
@@ -146,7 +146,7 @@ export const newPendingTransactionFilter = defineMethod({
     sessions.filters.addPending(isFull, context),
 });
 
-/** `eth_getFilterChanges`: what occurred since the last call. @throws FilterNotFoundError */
+/** `eth_getFilterChanges`: logs, hashes or transactions since the last poll. @throws FilterNotFoundError */
 export const getFilterChanges = defineMethod({
   name: "eth_getFilterChanges",
   params: { id: filterId },
@@ -156,7 +156,7 @@ export const getFilterChanges = defineMethod({
 });
 
 /**
- * `eth_getFilterLogs`: what `eth_getLogs` answers to the criteria of the filter; changes not yet read stay.
+ * `eth_getFilterLogs`: all logs that match the filter's criteria, as `eth_getLogs`; unread changes stay.
  *
  * @throws FilterNotFoundError, FilterKindError, and what `eth_getLogs` throws
  */
@@ -170,7 +170,7 @@ export const getFilterLogs = defineMethod({
     searchLogs(modules.sessions.filters.criteriaOf(id), modules, context),
 });
 
-/** `eth_uninstallFilter`: false when there is no such filter. */
+/** `eth_uninstallFilter`: removes a filter; false if there is no such filter. */
 export const uninstallFilter = defineMethod({
   name: "eth_uninstallFilter",
   params: { id: filterId },

@@ -15,7 +15,7 @@ export const mining = defineMethod({
     andThen(node.info(), ({ isValidator }) => isValidator),
 });
 
-/** `eth_hashrate`: what miners reported in the last ten seconds, in hashes a second. */
+/** `eth_hashrate`: hashes per second that miners reported in the last ten seconds. */
 export const hashrate = defineMethod({
   name: "eth_hashrate",
   params: {},
@@ -35,7 +35,7 @@ const hashrateParam: ParamCodec<bigint> = {
   },
 };
 
-/** `eth_submitHashrate`: a miner's report, which counts for ten seconds. */
+/** `eth_submitHashrate`: reports a miner's hash rate, which counts for ten seconds. */
 export const submitHashrate = defineMethod({
   name: "eth_submitHashrate",
   params: { rate: hashrateParam, miner: hash },
@@ -48,7 +48,7 @@ export const submitHashrate = defineMethod({
 });
 
 /**
- * `eth_getWork`: no block waits for work.
+ * `eth_getWork`: fails, because no block needs proof of work.
  *
  * @throws NoMiningWorkError always
  */
@@ -69,7 +69,7 @@ const blockNonce: ParamCodec<Uint8Array> = {
   },
 };
 
-/** `eth_submitWork`: false, because no work was given out. */
+/** `eth_submitWork`: false, because the node hands out no work. */
 export const submitWork = defineMethod({
   name: "eth_submitWork",
   params: { nonce: blockNonce, powHash: hash, mixDigest: hash },

@@ -84,7 +84,7 @@ export type SignTransactionModules = DefaultsModules & {
 };
 
 /**
- * `eth_signTransaction`: the signed transaction, which goes nowhere. Gas, price and nonce are never made up here.
+ * `eth_signTransaction`: signs a transaction without sending it. The caller has to give gas, price and nonce.
  *
  * @throws TransactionFieldsError, UnknownAccountError, AccountLockedError, FeeCapExceededError
  */

@@ -47,9 +47,8 @@ const simulationOptions = object(
 );
 
 /**
- * `eth_simulateV1`: executes blocks that do not exist after `block`, and shows each with what its calls came to.
- *
- * A call that fails inside the EVM is a result; one that breaks a rule for transactions rejects the whole request.
+ * `eth_simulateV1`: executes hypothetical blocks after `block`, and returns each with the results of its calls. A call that fails inside
+ * the EVM is a result; a call that breaks a transaction rule rejects the whole request.
  *
  * @throws InvalidParamsError for no blocks at all, SimulationError, UnknownBlockError, BlockNotCanonicalError, and what is
  *   wrong with overrides

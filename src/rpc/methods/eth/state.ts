@@ -31,7 +31,7 @@ import type { JsonSessions } from "../sessions.ts";
 /**
  * `eth_getBalance`: balance of `account` in wei, in the state after `block`.
  *
- * An account never touched has balance 0: an answer, not an error.
+ * An unused account has balance 0; it is not an error.
  *
  * @throws UnknownBlockError, BlockNotCanonicalError
  * @see execution-apis `src/eth/state.yaml`; EIP-1898 for the block parameter
@@ -46,7 +46,7 @@ export const getBalance = defineMethod({
 });
 
 /**
- * `eth_getStorageAt`: the 32 bytes in a slot of `account` in the state after `block`; zeros where nothing was stored.
+ * `eth_getStorageAt`: the 32 bytes in a slot of `account` in the state after `block`; zero if nothing was stored.
  *
  * @throws UnknownBlockError, BlockNotCanonicalError, InvalidParamsError
  */
@@ -110,8 +110,8 @@ export const getStorageValues = defineMethod({
 });
 
 /**
- * `eth_getTransactionCount`: nonce of `account` in the state after `block`. For `pending` it is the pool's next nonce; no block is
- * built for that.
+ * `eth_getTransactionCount`: nonce of `account` in the state after `block`. For `pending` it is the pool's next nonce, without building a
+ * block.
  *
  * @throws UnknownBlockError, BlockNotCanonicalError
  */
@@ -127,7 +127,7 @@ export const getTransactionCount = defineMethod({
 });
 
 /**
- * `eth_getCode`: code of `account` in the state after `block`, empty when it has none. A delegation (EIP-7702) is shown as it is.
+ * `eth_getCode`: code of `account` in the state after `block`, or `0x`. A delegation (EIP-7702) is returned as stored.
  *
  * @throws UnknownBlockError, BlockNotCanonicalError
  */
@@ -146,7 +146,7 @@ const KEYS_MAX = 1024;
 /**
  * `eth_getProof`: Merkle proofs (EIP-1186) of an account and some of its slots against the state root of `block`.
  *
- * A key that had exactly 32 bytes is echoed so, any other as QUANTITY; so geth's clients match answers to their questions.
+ * A key of exactly 32 bytes is echoed unchanged, any other key as QUANTITY, as geth's clients expect.
  *
  * @throws InvalidParamsError, UnknownBlockError, BlockNotCanonicalError, PendingProofError
  */
@@ -208,7 +208,7 @@ function nodesText(nodes: readonly Uint8Array[]): string {
 }
 
 /**
- * `eth_getAccount`: the account as the state trie has it after `block`; null where there is none.
+ * `eth_getAccount`: the account as stored in the state trie after `block`; null if it does not exist.
  *
  * @throws UnknownBlockError, BlockNotCanonicalError, PendingProofError
  */
@@ -233,7 +233,7 @@ export const getAccount = defineMethod({
 });
 
 /**
- * `eth_getAccountInfo`: balance, nonce and code of `account` after `block` at once.
+ * `eth_getAccountInfo`: balance, nonce and code of `account` after `block`.
  *
  * @throws UnknownBlockError, BlockNotCanonicalError
  */

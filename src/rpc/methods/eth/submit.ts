@@ -30,7 +30,7 @@ import { type SignDigest, type SignerModules, signFields } from "./sign.ts";
 import { type DefaultsModules, fillTransactionFields } from "./transaction-defaults.ts";
 
 /**
- * `eth_sendRawTransaction`: hands a signed transaction, a type 3 with its blobs, to the pool; its hash.
+ * `eth_sendRawTransaction`: submits a signed transaction to the pool, type 3 with its blobs; returns its hash.
  *
  * @throws the decoder's, the pool's and the submission rules' rejections
  */
@@ -118,7 +118,7 @@ export type SendModules = DefaultsModules & {
 };
 
 /**
- * `eth_sendTransaction`: fills in what is missing, signs with an account of the node and submits; the hash.
+ * `eth_sendTransaction`: fills in missing fields, signs with an account of the node and submits; returns the hash.
  *
  * @throws UnknownAccountError, AccountLockedError, TransactionFieldsError, and what estimating and submitting throw
  */
@@ -201,8 +201,8 @@ export async function sendSigned(
 }
 
 /**
- * `eth_fillTransaction`: the transaction with everything filled in but the signature, whose members are 0. Blobs come with
- * commitments and proofs, in the form of the head's fork.
+ * `eth_fillTransaction`: fills in every field except the signature, whose members are 0. Blobs get commitments and proofs in the format of
+ * the head's fork.
  *
  * @throws TransactionFieldsError, and what estimating throws
  */
@@ -227,8 +227,8 @@ export const fillTransaction = defineMethod({
 });
 
 /**
- * `eth_resend`: replaces a pending transaction of an account of the node, which `request` describes, by one with another price or gas
- * limit; the new hash.
+ * `eth_resend`: replaces the pending transaction of the node's account that `request` describes, with a new price or gas limit; returns the
+ * new hash.
  *
  * @throws TransactionFieldsError, TransactionNotFoundError, and what signing and submitting throw
  */

@@ -14,7 +14,7 @@ import { LOG, listOf, orNull, RECEIPT, TRANSACTION } from "../json/schemas.ts";
 import { minedTransactionText, transactionText } from "../json/transaction-json.ts";
 import type { JsonSessions } from "../sessions.ts";
 
-/** `eth_getTransactionByHash`: the transaction from the chain, or else from the pool, pending or queued; null when unknown. */
+/** `eth_getTransactionByHash`: a mined, pending or queued transaction; null if unknown. */
 export const getTransactionByHash = defineMethod({
   name: "eth_getTransactionByHash",
   params: { transactionHash: hash },
@@ -33,7 +33,7 @@ export const getTransactionByHash = defineMethod({
     }),
 });
 
-/** `eth_getTransactionByBlockHashAndIndex`: a transaction by block and index; null when either does not exist. */
+/** `eth_getTransactionByBlockHashAndIndex`: a transaction by block and index; null if either does not exist. */
 export const getTransactionByBlockHashAndIndex = defineMethod({
   name: "eth_getTransactionByBlockHashAndIndex",
   params: { blockHash: hash, index: quantityNumber },
@@ -43,7 +43,7 @@ export const getTransactionByBlockHashAndIndex = defineMethod({
     andThen(chain.transactionAt({ at: byHash(blockHash), index }), minedTransactionText),
 });
 
-/** `eth_getTransactionByBlockNumberAndIndex`: a transaction by block and index; null when either does not exist. */
+/** `eth_getTransactionByBlockNumberAndIndex`: a transaction by block and index; null if either does not exist. */
 export const getTransactionByBlockNumberAndIndex = defineMethod({
   name: "eth_getTransactionByBlockNumberAndIndex",
   params: { block: blockNumberOrTag, index: quantityNumber },
@@ -59,7 +59,7 @@ export const getTransactionbyBlockNumberAndIndex = aliasMethod(
   "eth_getTransactionbyBlockNumberAndIndex",
 );
 
-/** `eth_getTransactionBySenderAndNonce`: the sender's transaction with that nonce, mined or pooled; null when there is none. */
+/** `eth_getTransactionBySenderAndNonce`: the sender's mined or pooled transaction with that nonce; null if there is none. */
 export const getTransactionBySenderAndNonce = defineMethod({
   name: "eth_getTransactionBySenderAndNonce",
   params: { sender: address, nonce: quantity64 },
@@ -76,7 +76,7 @@ export const getTransactionBySenderAndNonce = defineMethod({
     }),
 });
 
-/** `eth_getTransactionReceipt`: the receipt of a mined transaction; null, at once, for any other. */
+/** `eth_getTransactionReceipt`: the receipt of a mined transaction; null otherwise, without waiting. */
 export const getTransactionReceipt = defineMethod({
   name: "eth_getTransactionReceipt",
   params: { transactionHash: hash },
@@ -86,7 +86,7 @@ export const getTransactionReceipt = defineMethod({
     andThen(chain.receipt({ hash: transactionHash }), (mined) => (mined ? receiptText(mined) : "null")),
 });
 
-/** `eth_getTransactionLogs`: the logs of a mined transaction, as evmd has it; null for any other. */
+/** `eth_getTransactionLogs`: the logs of a mined transaction, as in evmd; null otherwise. */
 export const getTransactionLogs = defineMethod({
   name: "eth_getTransactionLogs",
   params: { transactionHash: hash },
@@ -97,8 +97,8 @@ export const getTransactionLogs = defineMethod({
 });
 
 /**
- * `eth_getRawTransactionByHash`: canonical encoding (EIP-2718) of a mined or pooled transaction, a pooled one with its blobs.
- * Unknown gives no bytes, `0x`, as in geth.
+ * `eth_getRawTransactionByHash`: canonical encoding (EIP-2718) of a mined transaction, or of a pooled one with its blobs; `0x` if unknown,
+ * as in geth.
  */
 export const getRawTransactionByHash = defineMethod({
   name: "eth_getRawTransactionByHash",
@@ -116,7 +116,7 @@ export const getRawTransactionByHash = defineMethod({
     }),
 });
 
-/** `eth_getRawTransactionByBlockHashAndIndex`: canonical encoding (EIP-2718); `0x` when block or index does not exist. */
+/** `eth_getRawTransactionByBlockHashAndIndex`: canonical encoding (EIP-2718); `0x` if block or index does not exist. */
 export const getRawTransactionByBlockHashAndIndex = defineMethod({
   name: "eth_getRawTransactionByBlockHashAndIndex",
   params: { blockHash: hash, index: quantityNumber },
@@ -126,7 +126,7 @@ export const getRawTransactionByBlockHashAndIndex = defineMethod({
     andThen(chain.transactionAt({ at: byHash(blockHash), index }), (mined) => mined?.tx.raw ?? EMPTY_BYTES),
 });
 
-/** `eth_getRawTransactionByBlockNumberAndIndex`: canonical encoding (EIP-2718); `0x` when block or index does not exist. */
+/** `eth_getRawTransactionByBlockNumberAndIndex`: canonical encoding (EIP-2718); `0x` if block or index does not exist. */
 export const getRawTransactionByBlockNumberAndIndex = defineMethod({
   name: "eth_getRawTransactionByBlockNumberAndIndex",
   params: { block: blockNumberOrTag, index: quantityNumber },
@@ -136,7 +136,7 @@ export const getRawTransactionByBlockNumberAndIndex = defineMethod({
     andThen(chain.transactionAt({ at: block, index }), (mined) => mined?.tx.raw ?? EMPTY_BYTES),
 });
 
-/** `eth_pendingTransactions`: the pool's executable transactions of the accounts this node signs for. */
+/** `eth_pendingTransactions`: the executable pool transactions of accounts this node signs for. */
 export const pendingTransactions = defineMethod({
   name: "eth_pendingTransactions",
   params: {},

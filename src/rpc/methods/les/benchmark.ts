@@ -73,8 +73,9 @@ type Measured = { totalCount: number; totalNs: number; maxInSize: number; maxOut
 const setups: ParamCodec<readonly Setup[]> = array(clientParameters, "[]map[string]interface {}");
 
 /**
- * `les_benchmark`: serves requests of each setup for `length` ms in each of `passCount` passes. Of each `{totalCount, avgTime, maxInSize, maxOutSize}`,
- * nanoseconds and bytes, or `{error}`. Types are `header` (with `amount`, `skip`, `reverse`), `body`, `receipts`, `proof`, `code`, `cht`, `txSend`, `txStatus`.
+ * `les_benchmark`: serves requests of each setup for `length` ms in each of `passCount` passes. Returns `{totalCount, avgTime, maxInSize,
+ * maxOutSize}` for each setup, in nanoseconds and bytes, or `{error}`. Types are `header` (with `amount`, `skip`, `reverse`), `body`,
+ * `receipts`, `proof`, `code`, `cht`, `txSend`, `txStatus`.
  *
  * @throws InvalidValueError for an unknown type or more than 20 seconds in all
  */

@@ -66,7 +66,7 @@ const proofResult: ResultCodec<{
 
 /**
  * `les_getHeaderProof`: RLP of the header of block `number`, and the nodes of the canonical hash trie that prove its hash to a client that
- * trusts the `chtRoot` of section `index`. Clients of LES asked for the same in its message GetHelperTrieProofs.
+ * trusts the `chtRoot` of section `index`. LES clients requested the same data with GetHelperTrieProofs.
  *
  * @throws NoCheckpointError, UnknownBlockError
  */

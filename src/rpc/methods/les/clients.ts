@@ -98,7 +98,9 @@ const serverInfoResult: ResultCodec<ServerInfo> = {
   encode: (info) => JSON.stringify(info),
 };
 
-/** `les_serverInfo`: capacities of this node and of its clients, in cost units a millisecond; a unit is some nanosecond of one thread. */
+/**
+ * `les_serverInfo`: capacities of this node and of its clients, in cost units per millisecond; a unit is about a nanosecond of one thread.
+ */
 export const serverInfo = defineMethod({
   name: "les_serverInfo",
   params: {},
@@ -106,7 +108,7 @@ export const serverInfo = defineMethod({
   handle: (_params, { les }: Modules<"serverInfo">) => les.serverInfo(),
 });
 
-/** `les_clientInfo`: connection, capacity and balances of clients by id; of all that are connected when none is named. */
+/** `les_clientInfo`: connection, capacity and balances of clients by id; of all connected clients if `ids` is empty. */
 export const clientInfo = defineMethod({
   name: "les_clientInfo",
   params: { ids },
@@ -116,8 +118,8 @@ export const clientInfo = defineMethod({
 });
 
 /**
- * `les_priorityClientInfo`: clients with a positive balance in the order of their ids, from `start` to before `stop`; a `stop` of zeros is the
- * end. `{}` marks the first client beyond `maxCount`.
+ * `les_priorityClientInfo`: clients with a positive balance in the order of their ids, from `start` to before `stop`; a `stop` of zeros
+ * means the end. `{}` marks the first client beyond `maxCount`.
  */
 export const priorityClientInfo = defineMethod({
   name: "les_priorityClientInfo",
@@ -132,7 +134,7 @@ export const priorityClientInfo = defineMethod({
     }),
 });
 
-/** `les_addBalance`: adds `value`, which may be negative, to a client's balance; `[before, after]`. @throws BalanceOverflowError */
+/** `les_addBalance`: adds `value`, which may be negative, to a client's balance; returns `[before, after]`. @throws BalanceOverflowError */
 export const addBalance = defineMethod({
   name: "les_addBalance",
   params: { id: clientId, value: int64, meta: optional(string) },
@@ -142,7 +144,7 @@ export const addBalance = defineMethod({
 });
 
 /**
- * `les_setClientParams`: capacity and prices of clients that are connected; of all of them when none is named.
+ * `les_setClientParams`: sets capacity and prices of connected clients; of all of them if `ids` is empty.
  *
  * @throws ClientNotConnectedError, ClientParameterError, PriorityTooLowError
  */
@@ -155,7 +157,7 @@ export const setClientParams = defineMethod({
     nothing(les.setClientParameters({ ids: params.ids, parameters: params.parameters })),
 });
 
-/** `les_setDefaultParams`: prices of clients that connect from now on. @throws ClientParameterError */
+/** `les_setDefaultParams`: sets the prices of clients that connect from now on. @throws ClientParameterError */
 export const setDefaultParams = defineMethod({
   name: "les_setDefaultParams",
   params: { parameters: clientParameters },
@@ -165,7 +167,7 @@ export const setDefaultParams = defineMethod({
     nothing(les.setDefaultParameters({ parameters })),
 });
 
-/** `les_setConnectedBias`: nanoseconds for which a connected client counts as better than one that wants its place. */
+/** `les_setConnectedBias`: sets the head start, in nanoseconds, of a connected client over a client that wants its place. */
 export const setConnectedBias = defineMethod({
   name: "les_setConnectedBias",
   params: { nanoseconds: lenientInteger },
@@ -174,7 +176,7 @@ export const setConnectedBias = defineMethod({
   handle: ({ nanoseconds }, { les }: Modules<"setConnectedBias">) => nothing(les.setConnectedBias({ ns: nanoseconds })),
 });
 
-/** `debug_freezeClient`: calls of the client are rejected for about a second, and until its buffer is an eighth full. */
+/** `debug_freezeClient`: rejects calls of the client for about a second, and until its buffer is an eighth full. */
 export const freezeClient = defineMethod({
   name: "debug_freezeClient",
   params: { id: clientId },

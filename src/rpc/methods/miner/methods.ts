@@ -6,7 +6,7 @@ import { address, boolean, json, jsonInteger, optional, quantity } from "../../t
 import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
 import type { RpcPorts } from "../rpc-ports.ts";
 
-/** Rewards of the zero address would be lost. */
+/** The zero address would lose the rewards. */
 class InvalidEtherbaseError extends NodeError {
   readonly code = "MINER_INVALID_ETHERBASE";
   constructor() {
@@ -14,7 +14,9 @@ class InvalidEtherbaseError extends NodeError {
   }
 }
 
-/** `miner_setEtherbase`: changes the address that receives the tips of blocks this node proposes, from the next block on and after a restart. */
+/**
+ * `miner_setEtherbase`: sets the address that receives the tips of blocks this node proposes, from the next block on and across restarts.
+ */
 const setEtherbase = defineMethod({
   name: "miner_setEtherbase",
   params: { account: address },
@@ -26,7 +28,7 @@ const setEtherbase = defineMethod({
   },
 });
 
-/** `miner_setGasPrice`: writes the lowest gas price the node accepts and proposes to `app.toml`; in force after a restart. */
+/** `miner_setGasPrice`: writes the lowest gas price the node accepts and proposes to `app.toml`; it applies after a restart. */
 const setGasPrice = defineMethod({
   name: "miner_setGasPrice",
   params: { gasPrice: quantity },
@@ -46,7 +48,7 @@ class UnsupportedFunctionError extends NodeError {
   }
 }
 
-/** `miner_getHashrate`: 0, nothing is hashed. */
+/** `miner_getHashrate`: 0, because there is no proof of work. */
 const getHashrate = defineMethod({
   name: "miner_getHashrate",
   params: {},
@@ -55,7 +57,7 @@ const getHashrate = defineMethod({
   handle: () => 0,
 });
 
-/** `miner_stop`: null; nothing happens, because there is no proof of work. */
+/** `miner_stop`: null and no effect, because there is no proof of work. */
 const stop = defineMethod({
   name: "miner_stop",
   params: {},
@@ -64,7 +66,7 @@ const stop = defineMethod({
   handle: () => null,
 });
 
-/** `miner_setGasLimit`: false; the target is `consensus.gas-limit`. */
+/** `miner_setGasLimit`: false and no effect; set `consensus.gas-limit` instead. */
 const setGasLimit = defineMethod({
   name: "miner_setGasLimit",
   params: { gasLimit: optional(json) },
@@ -73,10 +75,16 @@ const setGasLimit = defineMethod({
   handle: () => false,
 });
 
-/** `miner_setExtra`: an error, as on a node of Ethermint: there is no proof of work, and blocks name no one by extra data. @throws UnsupportedFunctionError */
+/**
+ * `miner_setExtra`: fails, as in Ethermint: there is no proof of work, and extra data does not identify a miner. @throws
+ * UnsupportedFunctionError
+ */
 const setExtra = unsupported("miner_setExtra");
 
-/** `miner_start`: an error, as on a node of Ethermint: there is no proof of work to start. A dev chain stops and starts blocks by `evm_setAutomine`. @throws UnsupportedFunctionError */
+/**
+ * `miner_start`: fails, as in Ethermint: there is no proof of work to start. On a dev chain, use `evm_setAutomine`. @throws
+ * UnsupportedFunctionError
+ */
 const start = unsupported("miner_start");
 
 function unsupported(name: string): Method<unknown> {

@@ -13,7 +13,7 @@ export const version = defineMethod({
     andThen(node.info(), ({ networkId }) => networkId.toString()),
 });
 
-/** `net_listening`: whether the node accepts connections of peers. */
+/** `net_listening`: whether the node accepts connections from peers. */
 export const listening = defineMethod({
   name: "net_listening",
   params: {},
@@ -22,7 +22,7 @@ export const listening = defineMethod({
     andThen(node.info(), ({ isListening }) => isListening),
 });
 
-/** `net_peerCount`: connected peers as a JSON integer; geth writes a QUANTITY here, our service does not. */
+/** `net_peerCount`: number of connected peers, as a JSON integer; geth returns a QUANTITY. */
 export const peerCount = defineMethod({
   name: "net_peerCount",
   params: {},

@@ -28,7 +28,7 @@ import type { Sessions } from "../sessions.ts";
 /** Otterscan compares it with what it needs. */
 const API_LEVEL = 8;
 
-/** `ots_getApiLevel`: the version of the `ots` methods that this node has. */
+/** `ots_getApiLevel`: the version of the `ots` API this node implements. */
 export const getApiLevel = defineMethod({
   name: "ots_getApiLevel",
   params: {},
@@ -107,7 +107,7 @@ export type BlockDetailsModules = {
   readonly sessions: Pick<Sessions, "blockJson">;
 };
 
-/** `ots_getBlockDetails`: a block without its transactions, what was issued for it and what its transactions paid; null beyond the head. */
+/** `ots_getBlockDetails`: a block without its transactions, with its issuance and total fees; null beyond the head. */
 export const getBlockDetails = defineMethod({
   name: "ots_getBlockDetails",
   params: { block: otsBlockNumber },
@@ -117,7 +117,7 @@ export const getBlockDetails = defineMethod({
     andThen(chain.block({ at: block }), (executed) => (executed ? blockDetails(executed, chain, sessions) : "null")),
 });
 
-/** `ots_getBlockDetailsByHash`: as `ots_getBlockDetails`, of the block with this hash; null where there is none. */
+/** `ots_getBlockDetailsByHash`: as `ots_getBlockDetails`, for a block hash; null for an unknown block. */
 export const getBlockDetailsByHash = defineMethod({
   name: "ots_getBlockDetailsByHash",
   params: { blockHash: hash },

@@ -118,8 +118,8 @@ async function tracedIndexes(
 }
 
 /**
- * `ots_searchTransactionsBefore`: transactions that have to do with an address, in blocks before `block` (0: from the newest one), newest
- * first. A page holds `pageSize` of them or more, because no block is split.
+ * `ots_searchTransactionsBefore`: transactions that involve an address, in blocks before `block` (0: from the newest block), newest first.
+ * A page holds at least `pageSize` transactions, because blocks are not split.
  *
  * @throws InvalidParamsError, AddressIndexOffError, AddressIndexBuildingError
  */
@@ -142,8 +142,7 @@ export const searchTransactionsBefore = defineMethod({
 });
 
 /**
- * `ots_searchTransactionsAfter`: as `ots_searchTransactionsBefore`, the transactions in the next blocks after `block` (0: from genesis), newest
- * first.
+ * `ots_searchTransactionsAfter`: as `ots_searchTransactionsBefore`, but in the next blocks after `block` (0: from genesis), newest first.
  *
  * @throws InvalidParamsError, AddressIndexOffError, AddressIndexBuildingError
  */
@@ -171,7 +170,7 @@ export const searchTransactionsAfter = defineMethod({
   },
 });
 
-/** `ots_getTransactionBySenderAndNonce`: hash of the mined transaction of `sender` with that nonce; null where there is none. */
+/** `ots_getTransactionBySenderAndNonce`: hash of the mined transaction of `sender` with that nonce; null if there is none. */
 export const getTransactionBySenderAndNonce = defineMethod({
   name: "ots_getTransactionBySenderAndNonce",
   params: { sender: address, nonce: lenientInteger },

@@ -67,7 +67,7 @@ export function* flatten(call: TracedCall, depth = 0, isReverted = false): Gener
 const WITHOUT_VALUE: ReadonlySet<string> = new Set(["STATICCALL", "DELEGATECALL"]);
 
 /**
- * `ots_traceTransaction`: the frames of a transaction with their depth, in the order they began; null for an unknown transaction.
+ * `ots_traceTransaction`: the call frames of a transaction with their depth, in execution order; null for an unknown transaction.
  *
  * @throws TracingTimeoutError, TraceTooLargeError
  */
@@ -126,7 +126,7 @@ export const getInternalOperations = defineMethod({
 });
 
 /**
- * `ots_getTransactionError`: what a transaction reverted with; `0x` where it succeeded or reverted without data, null for an unknown
+ * `ots_getTransactionError`: the revert data of a transaction; `0x` if it succeeded or reverted without data, null for an unknown
  * transaction.
  *
  * @throws TracingTimeoutError

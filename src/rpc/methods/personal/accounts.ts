@@ -5,7 +5,7 @@ import { address, array, boolean, json, lenientInteger, optional, string } from 
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidParamsError } from "../../transport/errors.ts";
 
-/** `personal_listAccounts`: every account of the node, locked ones too. */
+/** `personal_listAccounts`: every account of the node, including locked ones. */
 export const listAccounts = defineMethod({
   name: "personal_listAccounts",
   params: {},
@@ -14,7 +14,7 @@ export const listAccounts = defineMethod({
   handle: (_params, { keys }: { keys: Pick<KeysPort, "accounts"> }) => keys.accounts(),
 });
 
-/** `personal_newAccount`: makes a key, encrypted with the passphrase; its address with EIP-55 checksum, as geth has it. */
+/** `personal_newAccount`: creates a key encrypted with the passphrase; returns its checksummed address (EIP-55), as geth. */
 export const newAccount = defineMethod({
   name: "personal_newAccount",
   params: { passphrase: string },
@@ -25,7 +25,7 @@ export const newAccount = defineMethod({
 });
 
 /**
- * `personal_importRawKey`: stores a private key, 64 hex digits with or without 0x, encrypted with the password; its address.
+ * `personal_importRawKey`: stores a private key (64 hex digits, with or without 0x) encrypted with the password; returns its address.
  *
  * @throws KeyExistsError, InvalidPrivateKeyError, KeyDerivationBusyError
  */
@@ -57,7 +57,7 @@ function readPrivateKey(text: string): Uint8Array {
   return Uint8Array.from(Buffer.from(digits, "hex"));
 }
 
-/** `personal_deriveAccount`: another account of an open HD wallet; `pin` keeps it in the wallet. */
+/** `personal_deriveAccount`: derives another account of an open HD wallet; `pin` keeps it in the wallet. */
 export const deriveAccount = defineMethod({
   name: "personal_deriveAccount",
   params: { url: string, path: string, pin: optional({ decode: json.decode }, false) },
@@ -67,7 +67,7 @@ export const deriveAccount = defineMethod({
     keys.deriveAccount({ url, path, isPinned: pin === true }),
 });
 
-/** `personal_lockAccount`: forgets the account's key; true whatever the account was. */
+/** `personal_lockAccount`: removes the account's key from memory; always true. */
 export const lockAccount = defineMethod({
   name: "personal_lockAccount",
   params: { account: address },
@@ -78,7 +78,7 @@ export const lockAccount = defineMethod({
 });
 
 /**
- * `personal_unlockAccount`: holds the account's key in memory for `duration` seconds, 300 by default, 0: until the node exits.
+ * `personal_unlockAccount`: keeps the account's key in memory for `duration` seconds (300 by default); 0 keeps it until the node exits.
  *
  * @throws UnlockForbiddenError, WrongPassphraseError, UnknownKeyError, TooManyTriesError, KeyDerivationBusyError
  */

@@ -41,8 +41,8 @@ function signWith(
 }
 
 /**
- * `personal_sign`: signature over the prefixed message; 65 bytes, v 27 or 28. With a passphrase the key is decrypted for this one
- * signature; without, as wallet libraries call it, the account must be unlocked.
+ * `personal_sign`: signature over the prefixed message; 65 bytes, v 27 or 28. A passphrase decrypts the key for this signature only;
+ * without one, as wallet libraries call it, the account must be unlocked.
  *
  * @throws UnknownAccountError, AccountLockedError, and the key store's
  */
@@ -57,7 +57,7 @@ export const personalSign = defineMethod({
   },
 });
 
-/** `personal_signTypedData`: as `personal_sign`, over EIP-712 data given as object or as JSON text. */
+/** `personal_signTypedData`: as `personal_sign`, over EIP-712 data given as an object or JSON text. */
 export const personalSignTypedData = defineMethod({
   name: "personal_signTypedData",
   params: { typedData: json, account: address, passphrase: optional(string) },
@@ -69,7 +69,7 @@ export const personalSignTypedData = defineMethod({
   },
 });
 
-/** `personal_signTransaction`: as `eth_signTransaction`, with the key opened by the passphrase for this one signature. */
+/** `personal_signTransaction`: as `eth_signTransaction`; the passphrase decrypts the key for this signature only. */
 export const personalSignTransaction = defineMethod({
   name: "personal_signTransaction",
   params: { request: callArguments, passphrase: string },
@@ -86,7 +86,7 @@ export const personalSignTransaction = defineMethod({
 type PassphraseModules = { readonly keys: Pick<KeysPort, "assertKnown" | "signWithPassphrase"> };
 
 /**
- * `personal_sendTransaction`: as `eth_sendTransaction`, with the key opened by the passphrase for this one transaction; the hash.
+ * `personal_sendTransaction`: as `eth_sendTransaction`; the passphrase decrypts the key for this transaction only.
  *
  * @throws WrongPassphraseError, UnknownKeyError, TooManyTriesError, and what `eth_sendTransaction` throws
  */

@@ -12,7 +12,7 @@ export const listWallets = defineMethod({
 });
 
 /**
- * `personal_openWallet`: gives an HD wallet its pairing password, then its PIN; a key file needs none.
+ * `personal_openWallet`: opens an HD wallet: pass its pairing password first, then its PIN. Key files need neither.
  *
  * @throws WalletRequestError that names what the wallet needs next
  */
@@ -28,8 +28,8 @@ export const openWallet = defineMethod({
 });
 
 /**
- * `personal_initializeWallet`: gives an HD wallet its seed, and makes the wallet if there is none; the private key of its first account,
- * which is returned only here.
+ * `personal_initializeWallet`: seeds an HD wallet, and creates it if it does not exist. Returns the private key of its first account, which
+ * no other method returns.
  */
 export const initializeWallet = defineMethod({
   name: "personal_initializeWallet",
@@ -39,7 +39,7 @@ export const initializeWallet = defineMethod({
   handle: ({ url }, { keys }: { keys: Pick<KeysPort, "initializeWallet"> }) => keys.initializeWallet({ url }),
 });
 
-/** `personal_unpair`: ends the pairing of wallet and node, given the pairing password or the PIN. */
+/** `personal_unpair`: unpairs the wallet from the node, given the pairing password or the PIN. */
 export const unpair = defineMethod({
   name: "personal_unpair",
   params: { url: string, password: string },

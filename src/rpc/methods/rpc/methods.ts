@@ -37,7 +37,7 @@ export type DiscoverModules = {
   readonly settings: Pick<RpcSettings, "methods">;
 };
 
-/** `rpc_discover`: the OpenRPC document of the methods enabled where the caller came in. `GET /openrpc.json` answers the same. */
+/** `rpc_discover`: the OpenRPC document of the methods enabled on the caller's listener. `GET /openrpc.json` returns the same. */
 const discover = defineMethod({
   name: "rpc_discover",
   params: {},
@@ -61,7 +61,7 @@ export function documentOfListener(
   });
 }
 
-/** `rpc_modules`: the namespaces enabled where the caller came in, each with version "1.0". */
+/** `rpc_modules`: the namespaces enabled on the caller's listener, each with version "1.0". */
 export const modules = defineMethod({
   name: "rpc_modules",
   params: {},

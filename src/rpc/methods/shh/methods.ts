@@ -8,7 +8,7 @@ import { SAMPLE } from "../example-values.ts";
 import type { RpcPorts } from "../rpc-ports.ts";
 import { criteria, identity, messages, post, recipient } from "./message-codecs.ts";
 
-/** `shh_version`: version of the whisper protocol, a decimal number as text. */
+/** `shh_version`: version of the Whisper protocol, as a decimal string. */
 const version = defineMethod({
   name: "shh_version",
   params: {},
@@ -16,7 +16,7 @@ const version = defineMethod({
   handle: () => String(PROTOCOL_VERSION),
 });
 
-/** `shh_newIdentity`: public key (65 bytes) of a new key pair, which stays in this node. */
+/** `shh_newIdentity`: creates a key pair, which stays in this node; returns its public key (65 bytes). */
 const newIdentity = defineMethod({
   name: "shh_newIdentity",
   params: {},
@@ -35,7 +35,8 @@ const hasIdentity = defineMethod({
 });
 
 /**
- * `shh_newGroup`: public key of a new group. With members its key is sent to them at once; `from` has to be an identity of this node.
+ * `shh_newGroup`: creates a group and returns its public key. If members are given, they receive the group's key at once; `from` must be an
+ * identity of this node.
  *
  * @throws UnknownIdentityError, WhisperLimitError
  */
@@ -48,8 +49,8 @@ const newGroup = defineMethod({
 });
 
 /**
- * `shh_addToGroup`: sends the key of a group to an identity, encrypted; from then on messages to the group open there. With one parameter, the
- * group is the newest one of this node. False when this node does not have the group's key, or the other is no public key.
+ * `shh_addToGroup`: sends the key of a group, encrypted, to an identity, which can then read the group's messages. With one parameter, uses
+ * this node's newest group. False if this node lacks the group's key or `who` is not a public key.
  *
  * @throws WhisperLimitError
  */
@@ -77,8 +78,8 @@ function publicKeyOf(text: string): Uint8Array | undefined {
 }
 
 /**
- * `shh_post`: signs a message with `from`, encrypts it for `to`, works `priority` milliseconds for its place and sends it to every node, where it
- * stays for `ttl` seconds. A week and ten seconds of work count at most.
+ * `shh_post`: signs a message with `from`, encrypts it for `to`, spends `priority` milliseconds on proof of work, and sends it to every
+ * node, which keeps it for `ttl` seconds. The maximum is a week, and ten seconds of work.
  *
  * @throws UnknownIdentityError, WhisperLimitError
  */
@@ -93,8 +94,8 @@ const postMessage = defineMethod({
 type Modules<K extends keyof ShhPort> = { readonly shh: Pick<ShhPort, K> };
 
 /**
- * `shh_newFilter`: id of a filter for messages by recipient, signer and topics. A topic matches by its position; an array in place of one means
- * any of them, null any at all.
+ * `shh_newFilter`: creates a filter for messages by recipient, signer and topics; returns its id. Topics match by position; an array
+ * matches any of its topics, null matches every topic.
  *
  * @throws WhisperLimitError
  */
@@ -106,7 +107,7 @@ const newFilter = defineMethod({
   handle: ({ filter }, { shh }: Modules<"newMessageFilter">) => shh.newMessageFilter(filter),
 });
 
-/** `shh_uninstallFilter`: false when there is no filter of this id. */
+/** `shh_uninstallFilter`: removes a filter; false if the id is unknown. */
 const uninstallFilter = defineMethod({
   name: "shh_uninstallFilter",
   params: { id: string },
@@ -115,7 +116,7 @@ const uninstallFilter = defineMethod({
   handle: ({ id }, { shh }: Modules<"uninstallMessageFilter">) => shh.uninstallMessageFilter({ id }),
 });
 
-/** `shh_getFilterChanges`: messages that came since the last poll; none when there is no filter of this id. */
+/** `shh_getFilterChanges`: messages received since the last poll; empty for an unknown filter id. */
 const getFilterChanges = defineMethod({
   name: "shh_getFilterChanges",
   params: { id: string },
@@ -124,7 +125,7 @@ const getFilterChanges = defineMethod({
   handle: ({ id }, { shh }: Modules<"messageFilterChanges">) => shh.messageFilterChanges({ id }),
 });
 
-/** `shh_getMessages`: every message that has not expired and that the filter lets through; `shh_getFilterChanges` does not return them again. */
+/** `shh_getMessages`: every unexpired message that matches the filter; `shh_getFilterChanges` does not return them again. */
 const getMessages = defineMethod({
   name: "shh_getMessages",
   params: { id: string },

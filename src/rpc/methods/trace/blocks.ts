@@ -85,7 +85,7 @@ export const traceBlock = defineMethod({
 });
 
 /**
- * `trace_replayBlockTransactions`: as `trace_replayTransaction`, of each transaction of a block, with its hash; null for an unknown block.
+ * `trace_replayBlockTransactions`: as `trace_replayTransaction` for each transaction of a block, with its hash; null for an unknown block.
  *
  * @throws TracingTimeoutError, TraceTooLargeError, PendingUnavailableError
  */

@@ -9,7 +9,7 @@ import { blockOverrides, callArguments, stateOverrides } from "../params/call-ar
 import { replayRequest, traceTypes } from "./transactions.ts";
 
 /**
- * `trace_call`: what a call would do on the state after `block`.
+ * `trace_call`: traces a call on the state after `block`.
  *
  * @throws UnknownBlockError, TracingFailedError, TracingTimeoutError, TraceTooLargeError
  */
@@ -51,7 +51,7 @@ const callWithTypes: ParamCodec<TracedCall> = {
 };
 
 /**
- * `trace_callMany`: as `trace_call`, one call after another, each on the state that those before it leave.
+ * `trace_callMany`: as `trace_call` for several calls, each on the state the previous calls left.
  *
  * @throws as `trace_call`
  */

@@ -22,8 +22,8 @@ const criteria = object("TraceFilter", {
 });
 
 /**
- * `trace_filter`: the frames of a range of blocks (the oldest to the newest one unless given) that were sent by one of `fromAddress`, or
- * to one of `toAddress`; by both where `mode` is "intersection". `after` frames are left out, at most `count` returned.
+ * `trace_filter`: the call frames of a range of blocks (all blocks by default) from any of `fromAddress` or to any of `toAddress`; both
+ * must match if `mode` is "intersection". Skips `after` frames and returns at most `count`.
  *
  * @throws InvalidParamsError, TraceRangeError for too many blocks, TraceTooLargeError, TracingTimeoutError, RequestTimeoutError
  */

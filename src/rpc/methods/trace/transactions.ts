@@ -43,7 +43,7 @@ export function replayRequest(types: readonly ParityTraceType[]): TraceRequest &
 }
 
 /**
- * `trace_transaction`: every frame of a mined transaction, in the order they began; null for an unknown transaction.
+ * `trace_transaction`: every call frame of a mined transaction, in execution order; null for an unknown transaction.
  *
  * @throws TracingTimeoutError, TraceTooLargeError
  */
@@ -74,7 +74,8 @@ export const traceTransaction = defineMethod({
 });
 
 /**
- * `trace_get`: the frame of a mined transaction at a `traceAddress`; the empty list names the outermost one. null where there is none.
+ * `trace_get`: the call frame of a mined transaction at a `traceAddress`; an empty list is the outermost frame. null if there is no such
+ * frame.
  *
  * @throws TracingTimeoutError, TraceTooLargeError
  */
@@ -110,7 +111,7 @@ export const traceGet = defineMethod({
 });
 
 /**
- * `trace_replayTransaction`: a mined transaction executed again, with the parts of its trace that `types` names.
+ * `trace_replayTransaction`: re-executes a mined transaction and returns the parts of its trace named in `types`.
  *
  * @throws NotTraceableError for an unknown transaction, TracingTimeoutError, TraceTooLargeError
  */
@@ -143,7 +144,7 @@ export const replayTransaction = defineMethod({
 });
 
 /**
- * `trace_rawTransaction`: what a signed transaction would do after `block`; it is not sent.
+ * `trace_rawTransaction`: traces a signed transaction after `block` without sending it.
  *
  * @throws TracingFailedError where it is not valid there, the decoder's rejections, UnknownBlockError, TracingTimeoutError
  */

@@ -82,7 +82,7 @@ class ContentWriter {
   }
 }
 
-/** `txpool_status`: how many transactions can be mined at once and how many wait for others. */
+/** `txpool_status`: numbers of executable (pending) and non-executable (queued) transactions. */
 export const status = defineMethod({
   name: "txpool_status",
   params: {},
@@ -133,7 +133,7 @@ function pooledText({ tx, sender }: PooledTransaction): string {
 }
 
 /**
- * `txpool_inspect`: as `txpool_content`, each transaction as one line of text.
+ * `txpool_inspect`: as `txpool_content`, with each transaction as one line of text.
  *
  * @throws LimitExceededError as txpool_content
  */

@@ -63,7 +63,7 @@ export function openLmdbFollower(directory: string): KvFollower {
   return new LmdbKv(directory, { noSync: true, useWritemap: true, readOnly: true });
 }
 
-/** LMDB's native code is not installed: npm takes it for optional. */
+/** LMDB's native code, an optional npm dependency, is not installed. */
 export class NativeStoreMissingError extends NodeError {
   readonly code = "STORE_NATIVE_MISSING";
   constructor(cause: unknown) {

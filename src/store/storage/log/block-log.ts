@@ -17,7 +17,7 @@ import {
 /** A segment at or above this size is followed by a new one: small enough to be verified at every start. */
 const SEGMENT_BYTES_MAX = 64 << 20;
 
-/** The record could not be written; the log is as it was before and may be tried again. */
+/** The record could not be written; the log is unchanged and the write can be retried. */
 export class LogWriteError extends NodeError {
   readonly code = "STORE_LOG_WRITE_FAILED";
 }

@@ -8,7 +8,7 @@ import {
   scanRecords,
 } from "./log-segment.ts";
 
-/** Bytes of the log that are not what was written, where nothing but damage can explain it. */
+/** The block log is damaged: bytes differ from what was written. */
 export class LogCorruptionError extends NodeError {
   readonly code = "STORE_CORRUPT_LOG";
   constructor(details: { readonly position: number; readonly reason: string }, options?: ErrorOptions) {

@@ -32,6 +32,7 @@ const ABSENT = [
   "src/node/config/tls-files.ts",
   "src/node/observe/metrics-listener.ts",
   "src/node/observe/other-requests.ts",
+  "src/node/observe/otlp-tracer.ts",
   "src/node/profiling/runtime-port.ts",
   "src/rpc/transport/server/server.ts",
   "src/heritage/shh/peers/libp2p-transport.ts",

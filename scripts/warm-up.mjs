@@ -25,7 +25,12 @@ const node = spawn(
     "--log.level",
     "error",
   ],
-  { stdio: ["ignore", "pipe", "inherit"], timeout: TIMEOUT_MS, killSignal: "SIGKILL" },
+  {
+    env: withoutSettings(process.env),
+    stdio: ["ignore", "pipe", "inherit"],
+    timeout: TIMEOUT_MS,
+    killSignal: "SIGKILL",
+  },
 );
 try {
   const exited = new Promise((resolve) => node.once("exit", resolve));
@@ -39,6 +44,11 @@ try {
 } finally {
   node.kill("SIGKILL");
   rmSync(home, { recursive: true, force: true });
+}
+
+/** Settings of tests, such as `EVMINT_COMETBFT`, are none of a node, which ends at a name that it does not know. */
+function withoutSettings(environment) {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("EVMINT_")));
 }
 
 async function firstUrl(output, exited) {

@@ -7,6 +7,7 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { LIBP2P_PACKAGES } from "../src/heritage/shh/peers/libp2p-transport.ts";
+import { OPENTELEMETRY_PACKAGES } from "../src/node/observe/otlp-tracer.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
@@ -144,7 +145,7 @@ test("the bill of materials has what an installation gets and what is in the fil
 const PACKED_BYTES_MAX = 5e6;
 const UNPACKED_BYTES_MAX = 15e6;
 
-test("the package is small, has its documentation once, and brings no libp2p", () => {
+test("the package is small, has its documentation once, and brings neither libp2p nor OpenTelemetry", () => {
   const listing = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
     cwd: ROOT,
     encoding: "utf8",
@@ -166,16 +167,19 @@ test("the package is small, has its documentation once, and brings no libp2p", (
   const sbomBytes = paths.includes("dist/sbom.json") ? 0 : gzipSync(readFileSync(SBOM)).length;
   assert.ok(size + sbomBytes <= PACKED_BYTES_MAX, `${size} and ${sbomBytes} bytes packed`);
   assert.ok(unpackedSize <= UNPACKED_BYTES_MAX, `${unpackedSize} bytes unpacked`);
-  for (const path of Object.keys(read(SHRINKWRAP).packages)) assert.doesNotMatch(path, /libp2p/);
+  for (const path of Object.keys(read(SHRINKWRAP).packages)) assert.doesNotMatch(path, /libp2p|opentelemetry/);
 });
 
-test("the error that names libp2p's packages has the versions that are tested", () => {
+test("the errors that name optional packages have the versions that are tested", () => {
   const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   // The hosts of plugins are there before the plugin.
   const hosts = new Set(["hardhat", "vitest"]);
   const named = Object.entries(manifest.peerDependencies).filter(([name]) => !hosts.has(name));
   const peers = named.map(([name, version]) => `${name}@${version}`);
-  assert.deepEqual([...LIBP2P_PACKAGES].sort(), peers.sort());
+  assert.deepEqual([...LIBP2P_PACKAGES, ...OPENTELEMETRY_PACKAGES].sort(), peers.sort());
+  // The page has the command to copy.
+  const page = readFileSync(join(ROOT, "docs/guides/monitoring.md"), "utf8");
+  assert.ok(page.includes(`npm install ${OPENTELEMETRY_PACKAGES.join(" ")}\n`));
   for (const name of Object.keys(manifest.peerDependencies)) {
     assert.deepEqual(manifest.peerDependenciesMeta[name], { optional: true });
     assert.match(manifest.peerDependencies[name], /^\^?\d+\.\d+\.\d+(?: \|\| \^\d+\.0\.0)*$/, name);

@@ -246,12 +246,11 @@ async function blockSync(network: Network): Promise<readonly Row[]> {
 async function stateSync(network: Network): Promise<readonly Row[]> {
   const [first] = network.nodes as [NetworkNode];
   const folder = join(first.home, "data/snapshots");
-  await eventually("a snapshot", async () => newestIn(folder) > 0);
+  await eventually("a snapshot", async () => newestIn(folder) !== undefined);
   // The light client needs two blocks beyond it.
   await reaches(first, (await heightOf(first)) + 3);
-  const height = newestIn(folder);
-  // Of one that newer ones replace while this node is restored.
-  const bytes = directoryBytes(join(folder, String(height)));
+  // Of a snapshot that newer ones replace while this node is restored.
+  const bytes = directoryBytes(join(folder, newestIn(folder)!));
   const trusted = await first.trusted(3);
   const joined = await network.join([
     "--cometbft.state-sync-servers",
@@ -276,9 +275,10 @@ async function stateSync(network: Network): Promise<readonly Row[]> {
   ];
 }
 
-/** Height of the highest snapshot in `folder`; 0 where there is none. */
-function newestIn(folder: string): number {
-  return Math.max(0, ...readdirSync(folder).map(Number).filter(Number.isInteger));
+/** Name of the highest whole snapshot in `folder`: its height and the version of its format. */
+function newestIn(folder: string): string | undefined {
+  const names = readdirSync(folder).filter((name) => /^\d+-\d+$/.test(name));
+  return names.sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10)).at(-1);
 }
 
 function directoryBytes(folder: string): number {

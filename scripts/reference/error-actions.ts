@@ -202,6 +202,7 @@ export const ACTIONS: Readonly<Partial<Record<ErrorCode, string>>> = {
   TRACE_TIMEOUT: "Name a longer `timeout`, up to 60 s.",
   TRACE_TOO_LARGE: "Leave out memory and storage, set `limit`, or use `callTracer`.",
   TRIE_NODE_MISSING: "Ask for a newer block, or an archive node.",
+  TRACING_PACKAGE_MISSING: "Install the packages with the command in the text.",
   TX_DEPLOYER_NOT_ALLOWED: "Ask those who run the network for the permission.",
   TX_EC_RECOVERY_FAIL: "Sign it again.",
   TX_GASLIMIT_PRICE_PRODUCT_OVERFLOW: "Lower the price.",

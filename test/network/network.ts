@@ -210,9 +210,11 @@ export class Network {
   }
 
   async stop(): Promise<void> {
-    await Promise.all([...this.nodes, ...this.#joined].map((node) => node.stop()));
+    // A node that logged an error rejects, while others still write into their homes.
+    const stopped = await Promise.allSettled([...this.nodes, ...this.#joined].map((node) => node.stop()));
     this.#links.close();
     rmSync(this.folder, { recursive: true, force: true });
+    for (const result of stopped) if (result.status === "rejected") throw result.reason;
   }
 }
 

@@ -88,6 +88,10 @@ test("little memory, few open files and missing packages", () => {
   assert.deepEqual(problems(home, missing("libp2p")), []);
   using withPeers = homeWith({ "shh.address": "127.0.0.1:0" });
   assert.deepEqual(problems(withPeers, missing("libp2p")), ["fault versions"]);
+  const tracer = "@opentelemetry/sdk-trace-base";
+  assert.deepEqual(problems(home, missing(tracer)), []);
+  using traced = homeWith({ "tracing.endpoint": "http://127.0.0.1:4318/v1/traces" });
+  assert.deepEqual(problems(traced, missing(tracer)), ["fault versions"]);
 });
 
 test("a clock that cannot be right, and one whose jump stopped blocks", () => {

@@ -21,6 +21,7 @@ import {
 } from "../../node/config/home.ts";
 import { remoteSignerOf } from "../../node/config/remote-signer.ts";
 import { formatHostPort, type HostPort } from "../../node/config/value-types.ts";
+import { OPENTELEMETRY_PACKAGES } from "../../node/observe/otlp-tracer.ts";
 import { lockHolder } from "../../store/storage/lock.ts";
 import type { CliContext } from "../context.ts";
 import { CommandError, descendsFrom, portOwner } from "../errors.ts";
@@ -191,11 +192,16 @@ const OPTIONAL_PACKAGES = [
   ["secp256k1", "warning", "senders are recovered by slower code"],
 ] as const;
 
-function checkPackages({ shh }: Config, { nodeVersion, hasPackage }: System): Finding[] {
+const TRACING_PACKAGES = OPENTELEMETRY_PACKAGES.map(
+  (name) => [name.slice(0, name.lastIndexOf("@")), "fault", "the node does not start with tracing.endpoint"] as const,
+);
+
+function checkPackages({ shh, tracing }: Config, { nodeVersion, hasPackage }: System): Finding[] {
   const usesPeers = shh.address !== null || shh.peers.length > 0;
   const wanted = [
     ...OPTIONAL_PACKAGES,
     ...(usesPeers ? [["libp2p", "fault", "shh.address and shh.peers do not work"] as const] : []),
+    ...(tracing.endpoint === null ? [] : TRACING_PACKAGES),
   ];
   const missing = wanted.filter(([name]) => !hasPackage(name));
   return [

@@ -1,5 +1,6 @@
 import type { Logger } from "../../base/telemetry/logger.ts";
 import { type Metrics, SECONDS_BUCKETS } from "../../base/telemetry/metrics.ts";
+import type { Tracer } from "../../base/telemetry/tracer.ts";
 import type { CallListener, RpcObserver } from "../../rpc/transport/dispatch/observer.ts";
 import { hostName, isOrigin } from "../../rpc/transport/server/origin.ts";
 
@@ -10,8 +11,9 @@ const SUBJECT_CHARS_MAX = 200;
 /**
  * Counts what the JSON-RPC server does, logs its failures and, once for each, what a setting keeps out.
  * @param onCall gets every call
+ * @param tracer gets a span of every call
  */
-export function createRpcObserver(log: Logger, metrics: Metrics, onCall?: CallListener): RpcObserver {
+export function createRpcObserver(log: Logger, metrics: Metrics, onCall?: CallListener, tracer?: Tracer): RpcObserver {
   const duration = metrics.histogram({
     name: "rpc_request_duration_seconds",
     help: "Time from a call's arrival to its answer.",
@@ -58,6 +60,13 @@ export function createRpcObserver(log: Logger, metrics: Metrics, onCall?: CallLi
   };
   return {
     onCall,
+    traceCall:
+      tracer &&
+      ((method, { transport, traceparent }) => {
+        const span = tracer.start(method, { parent: traceparent, isServer: true });
+        span.describe({ "rpc.system.name": "jsonrpc", "rpc.method": method, "network.protocol.name": transport });
+        return span;
+      }),
     callEnded(method, errorCode, milliseconds) {
       duration.observe(milliseconds / 1000, { method });
       if (errorCode !== 0) errors.add(1, { method, code: String(errorCode) });

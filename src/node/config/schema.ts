@@ -16,6 +16,7 @@ import {
   gas,
   gasTarget,
   hostPort,
+  httpUrl,
   integer,
   listSuchAs,
   nodeAddresses,
@@ -372,6 +373,12 @@ export const SCHEMA = {
     }),
     address: option("metrics.address", hostPort, DEFAULTS.metricsAddress, {
       description: "Address the metrics listener uses.",
+    }),
+  },
+  tracing: {
+    endpoint: option("tracing.endpoint", unset(httpUrl), null, {
+      description:
+        "Collector that gets traces by OTLP over HTTP, such as http://127.0.0.1:4318/v1/traces; empty disables tracing.",
     }),
   },
 } as const;

@@ -235,6 +235,17 @@ export const text: ValueType<string> = {
   print: (value) => JSON.stringify(value),
 };
 
+/** A URL of HTTP or HTTPS without a password, which logs would show. */
+export const httpUrl: ValueType<string> = {
+  expects: "a URL such as http://127.0.0.1:4318/v1/traces, without a password",
+  parse(raw) {
+    if (typeof raw !== "string" || !URL.canParse(raw)) return undefined;
+    const { protocol, username, password } = new URL(raw);
+    return /^https?:$/.test(protocol) && username === "" && password === "" ? raw : undefined;
+  },
+  print: (value) => JSON.stringify(value),
+};
+
 /** `type`, or null where nothing is set, which is written as an empty text. */
 export function unset<T>(type: ValueType<T>): ValueType<T | null> {
   return {

@@ -57,8 +57,9 @@ export class ForwardedCalls {
 
   #forward(method: string, params: RawParams, context: CallContext): Promise<JsonText> {
     const connection = context.connection && this.connectionId(context.connection);
-    const { transport, source } = context;
-    const call = { method, params, transport, connection, address: source?.remoteAddress };
+    const { transport, source, span } = context;
+    const address = source?.remoteAddress;
+    const call = { method, params, transport, connection, address, traceparent: span?.traceparent };
     return this.#channel.call("run", call, { cancel: context });
   }
 }

@@ -145,6 +145,7 @@ function inputsOf(anything: Shape, error: Shape, bodyBytesMax: number): Readonly
       transport: oneOf(["http", "ws"]),
       connection: optional(whole),
       address: optional(textOf(nameCharsMax)),
+      traceparent: optional(textOf(nameCharsMax)),
     }),
     admit: both(anything, object({ caller, connection: optional(whole) })),
     charge: object({ id: whole, cost: finite }),

@@ -41,6 +41,8 @@ export type ForwardedCall = {
   readonly connection: number | undefined;
   /** Of its caller. */
   readonly address: string | undefined;
+  /** Of its span, where calls are traced. */
+  readonly traceparent: string | undefined;
 };
 
 /** Sent at once, and not with the other messages of its turn. */

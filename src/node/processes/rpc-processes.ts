@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Logger } from "../../base/telemetry/logger.ts";
 import type { Metrics } from "../../base/telemetry/metrics.ts";
 import type { Timer, Timers } from "../../base/telemetry/timers.ts";
+import type { Tracer } from "../../base/telemetry/tracer.ts";
 import { plainData } from "../../base/threads/plain-data.ts";
 import type { ExecutedBlock } from "../../base/types/block.ts";
 import type { ServingPort } from "../../heritage/les/port.ts";
@@ -47,6 +48,8 @@ type RpcProcessesModules = {
   readonly onBadToken: (source: string) => void;
   /** undefined: nobody looks at single calls */
   readonly activity: ActivityLog | undefined;
+  /** undefined: nobody traces */
+  readonly tracer: Tracer | undefined;
 };
 
 type Slot = {
@@ -186,7 +189,7 @@ export class RpcProcesses implements ConnectionWorkers {
 
   #start(slot: Slot): void {
     const { data, count } = this.#options;
-    const { registry, ports, serving, log, timers } = this.#modules;
+    const { registry, ports, serving, log, timers, tracer } = this.#modules;
     slot.startedMs = timers.now();
     const child = new RpcProcess(
       { ...data, tls: this.#tls, index: slot.index, count },
@@ -194,6 +197,7 @@ export class RpcProcesses implements ConnectionWorkers {
         registry,
         ports,
         serving,
+        tracer,
         queue: this.#queue,
         senders: this.#senders,
         isServed: (method) => this.#isServed(method),
@@ -279,6 +283,7 @@ export function startRpcProcesses(
     readonly timers: Timers;
     readonly onBadToken: (source: string) => void;
     readonly activity: ActivityLog | undefined;
+    readonly tracer: Tracer | undefined;
   },
 ): RpcProcesses | undefined {
   const { log } = modules;

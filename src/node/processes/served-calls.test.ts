@@ -18,6 +18,7 @@ test("ServedCalls runs what is forwarded and served, and nothing else for anothe
       registry: createRegistry(methods as never),
       ports: {} as RpcPorts,
       serving: undefined,
+      tracer: undefined,
       queue: new CallQueue({ waitingMax: 1, onWaiting() {} }, new ManualTimers()),
       isServed: (method) => method.startsWith("eth_"),
     },
@@ -25,7 +26,7 @@ test("ServedCalls runs what is forwarded and served, and nothing else for anothe
   );
   const run = (method: string) =>
     handlers.run(
-      { method, params: [], transport: "http", connection: undefined, address: undefined },
+      { method, params: [], transport: "http", connection: undefined, address: undefined, traceparent: undefined },
       new ServedCall(undefined),
     );
   assert.equal(run("eth_coinbase"), '"eth_coinbase"');

@@ -1,4 +1,5 @@
-import { InvariantError, invariant } from "../../base/errors.ts";
+import { InvariantError, invariant, NodeError } from "../../base/errors.ts";
+import type { Tracer } from "../../base/telemetry/tracer.ts";
 import type { Channel, ServedCall } from "../../base/threads/channel.ts";
 import { plainData } from "../../base/threads/plain-data.ts";
 import type { AdmittedCall, CallerIdentity, ServingPort } from "../../heritage/les/port.ts";
@@ -16,6 +17,8 @@ export type ServedCallsModules = {
   /** undefined: callers are served alike */
   readonly serving: ServingPort | undefined;
   readonly queue: CallQueue;
+  /** undefined: nobody traces */
+  readonly tracer: Tracer | undefined;
   /** A listener serves that method, to some callers at least. */
   readonly isServed: (method: string) => boolean;
 };
@@ -79,7 +82,7 @@ export class ServedCalls {
   }
 
   #run(call: ForwardedCall, served: ServedCall): JsonText | Promise<JsonText> {
-    const { registry, ports, queue, isServed } = this.#modules;
+    const { registry, ports, queue, tracer, isServed } = this.#modules;
     const method = registry.get(call.method);
     // Tokens are judged in the process of the connection; what no token opens is not run for it either.
     if (!method?.isForwarded || !isServed(call.method)) throw new MethodNotFoundError(call.method);
@@ -95,8 +98,26 @@ export class ServedCalls {
     served.signal.addEventListener("abort", () => context.abort(), { once: true });
     served.afterReply = () => context.replied();
     const run = () => method.run(ports, call.params, context);
-    const result = method.isHeavy ? queue.run(context, run) : run();
+    const start = () => (method.isHeavy ? queue.run(context, run) : run());
+    const result = tracer === undefined ? start() : this.#traced(call, tracer, start);
     return result instanceof Promise ? result.then(plainJson) : plainJson(result);
+  }
+
+  /** Its span is part of that of the process that has the connection. */
+  async #traced(
+    { method, traceparent }: ForwardedCall,
+    tracer: Tracer,
+    run: () => JsonText | Promise<JsonText>,
+  ): Promise<JsonText> {
+    const span = tracer.start(`${method} in the chain's process`, { parent: traceparent });
+    try {
+      const result = await run();
+      span.end();
+      return result;
+    } catch (error) {
+      span.end(error instanceof NodeError ? error.code : "internal");
+      throw error;
+    }
   }
 
   async #admit(caller: CallerIdentity, connection: number | undefined) {

@@ -15,6 +15,7 @@ const OF_EACH = new Set([
   "httpReplyTimeoutMs",
   "httpIdleTimeoutMs",
   "httpCallTimeoutMs",
+  "compileTimeoutMs",
   "wsPingIntervalMs",
   "socketCallsMax",
   "socketPauseBytes",

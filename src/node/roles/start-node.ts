@@ -4,6 +4,7 @@ import { createFailures, type Failures } from "../../base/telemetry/failures.ts"
 import type { Logger } from "../../base/telemetry/logger.ts";
 import { createMetrics, type Metrics, mergeExpositions, renewableMetrics } from "../../base/telemetry/metrics.ts";
 import { createTimers, type Timers } from "../../base/telemetry/timers.ts";
+import type { Tracer } from "../../base/telemetry/tracer.ts";
 import type { SyncedEngine } from "../../consensus/cometbft/state-sync.ts";
 import { Contracts } from "../../dev/artifacts/contracts.ts";
 import { readArtifacts } from "../../dev/artifacts/read-artifacts.ts";
@@ -37,6 +38,7 @@ import { openDevStateFiles, readDevState } from "./dev/dev-state-files.ts";
 import { createLoadState } from "./dev/load-state.ts";
 import { createReset } from "./dev/reset-chain.ts";
 import { finishReset, removeChain } from "./dev/reset-home.ts";
+import { openTracer } from "./open-tracer.ts";
 import { Resources } from "./resources.ts";
 import { RpcRole } from "./rpc/rpc-role.ts";
 import type { ChainStatus, RunningNode } from "./types.ts";
@@ -71,6 +73,7 @@ export class NodeInProcess implements RunningNode {
   readonly #activity: ActivityLog | undefined;
   #onFatal: (error: unknown) => void = () => {};
   #synced: SyncedEngine | undefined;
+  #tracer: Tracer | undefined;
   #role: ChainRole | undefined;
   #rpc: RpcRole | undefined;
   #status: ChainStatus | undefined;
@@ -136,6 +139,9 @@ export class NodeInProcess implements RunningNode {
     const config = this.#config;
     const resources = this.#resources;
     const log = this.#log;
+    const tracer = await openTracer(config, { log, metrics: this.#metrics, timers: this.#machineTimers });
+    resources.add(() => tracer?.close());
+    this.#tracer = tracer;
     this.#synced = await this.#networkEngine?.syncFromPeers(config, {
       metrics: this.#metrics,
       log: log.child("state-sync"),
@@ -177,6 +183,7 @@ export class NodeInProcess implements RunningNode {
       role: this.#role,
       log,
       activity: this.#activity,
+      tracer: this.#tracer,
       metrics: this.#metrics,
       failures: this.failures,
       timers: this.timers,
@@ -220,6 +227,7 @@ export class NodeInProcess implements RunningNode {
           machineTimers: this.#machineTimers,
           networkEngine: this.#networkEngine,
           synced: this.#synced,
+          tracer: this.#tracer,
         },
         { ...this.#hooks, onFatal: this.#onFatal, fork, loaded: blocks > 0 ? loaded : undefined },
       );

@@ -2,6 +2,7 @@ import type { Failures } from "../../../base/telemetry/failures.ts";
 import type { Logger } from "../../../base/telemetry/logger.ts";
 import type { Metrics } from "../../../base/telemetry/metrics.ts";
 import type { Timers } from "../../../base/telemetry/timers.ts";
+import type { Tracer } from "../../../base/telemetry/tracer.ts";
 import type { Transaction } from "../../../base/types/transaction/transaction.ts";
 import type { Chain } from "../../../chain/chain.ts";
 import type { ChainReader } from "../../../chain/reader.ts";
@@ -38,6 +39,8 @@ export type ChainRoleModules = {
   readonly networkEngine: typeof NetworkEngine | undefined;
   /** CometBFT as state sync left it, if there was one. */
   readonly synced: SyncedEngine | undefined;
+  /** undefined: nobody traces */
+  readonly tracer: Tracer | undefined;
 };
 
 export type ChainRoleHooks = OpenChainOptions &

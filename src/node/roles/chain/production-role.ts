@@ -11,6 +11,7 @@ import type { Failures } from "../../../base/telemetry/failures.ts";
 import type { Logger } from "../../../base/telemetry/logger.ts";
 import type { Metrics } from "../../../base/telemetry/metrics.ts";
 import type { Timer, Timers } from "../../../base/telemetry/timers.ts";
+import type { Tracer } from "../../../base/telemetry/tracer.ts";
 import type { Block } from "../../../base/types/block.ts";
 import { maxFeePerGasOf } from "../../../base/types/transaction/fees.ts";
 import { nextRollback } from "../../../chain/chain.ts";
@@ -42,6 +43,7 @@ import {
 } from "../../../consensus/solo/solo-engine.ts";
 import { SnapshotFiles } from "../../../consensus/state-sync/snapshot-files.ts";
 import { createSnapshots, SNAPSHOT_REST_MS, type Snapshots } from "../../../consensus/state-sync/snapshots.ts";
+import { traceBlocks } from "../../../consensus/traced-application.ts";
 import { ParameterProposals } from "../../../consensus/voting/parameter-proposals.ts";
 import { openProposals } from "../../../consensus/voting/proposals.ts";
 import { soloStartingSet } from "../../../consensus/voting/starting-set.ts";
@@ -81,6 +83,8 @@ export type ProductionModules = {
   readonly networkEngine: typeof NetworkEngine | undefined;
   /** CometBFT as state sync left it, if there was one. */
   readonly synced: SyncedEngine | undefined;
+  /** undefined: nobody traces */
+  readonly tracer: Tracer | undefined;
   /** The attributes with what was set by hand for the next block, on a dev chain. */
   readonly override: (attributes: PayloadAttributes) => PayloadAttributes;
   /** Milliseconds that a dev chain's clock is ahead of the system's. */
@@ -171,7 +175,7 @@ export class ProductionRole implements ProductionParts {
     const snapshotFiles = new SnapshotFiles(snapshotsPath(config.home));
     const { config: chainConfig, genesisHash } = chain;
     const forks = new ForkHashes({ config: chainConfig, genesisHash, genesisTime: opened.genesis.timestamp });
-    this.application = new EvmApplication(
+    const application = new EvmApplication(
       {
         ...building,
         feeRecipient: () => this.feeRecipient.value,
@@ -194,6 +198,7 @@ export class ProductionRole implements ProductionParts {
         now: () => performance.now(),
       },
     );
+    this.application = modules.tracer === undefined ? application : traceBlocks(application, modules.tracer);
     const network = this.#createNetworkEngine();
     this.solo = network === undefined ? this.#createSoloEngine() : undefined;
     this.engine = network ?? this.solo!;

@@ -31,6 +31,7 @@ import { FollowedChain } from "../../processes/followed-chain.ts";
 import { ForwardedAdmission, ForwardedCalls } from "../../processes/forwarded-calls.ts";
 import type { ChainHandlers, RpcProcessData, RpcProcessHandlers } from "../../processes/protocol.ts";
 import { sharedConfig, sharedLimits } from "../../processes/shared-limits.ts";
+import { openTracer } from "../open-tracer.ts";
 
 /**
  * Builds an RPC process: listeners that are handed their connections, over a view of the store that another process writes.
@@ -49,6 +50,7 @@ export async function composeRpcProcess(
   const chain = new FollowedChain(data, reportListenerError, compiler, timers);
   writeFileSync(data.opened, "");
   timers.every(RELEASE_MS, "release of removed files", () => chain.releaseRemoved());
+  const tracer = await openTracer(config, { log, metrics, timers });
   const client = new PortClient(
     channel as Channel,
     // A chain that callers control has no RPC processes.
@@ -93,7 +95,12 @@ export async function composeRpcProcess(
       registry: forwarded.registryOf(methods),
       modules: { ...ports, sessions, settings, timers },
       timers,
-      observer: createRpcObserver(log, metrics, data.reportsCalls ? createCallReports(channel, timers) : undefined),
+      observer: createRpcObserver(
+        log,
+        metrics,
+        data.reportsCalls ? createCallReports(channel, timers) : undefined,
+        tracer,
+      ),
       ...(config.les.serve > 0 && { admission: createClientAdmission({ serving, timers }) }),
       authenticate: authentication.authenticate,
       otherRequest: createOtherRequests(config, log, () => remote.node.readiness(), {
@@ -126,7 +133,10 @@ export async function composeRpcProcess(
       opening = server.open(listener, endpoint);
     },
     tls: (material) => server.setTls(material),
-    shut: ({ listener, graceMs }) => server.shut(listener, graceMs),
+    async shut({ listener, graceMs }) {
+      await server.shut(listener, graceMs);
+      await tracer?.flush();
+    },
     connection({ listener, id }, { attached }) {
       channel.emit("took", { id });
       void accept(listener, attached as Socket | undefined);

@@ -7,6 +7,7 @@ import type { Failures } from "../../../base/telemetry/failures.ts";
 import type { Logger } from "../../../base/telemetry/logger.ts";
 import type { Metrics } from "../../../base/telemetry/metrics.ts";
 import type { Timers } from "../../../base/telemetry/timers.ts";
+import type { Tracer } from "../../../base/telemetry/tracer.ts";
 import type { Contracts } from "../../../dev/artifacts/contracts.ts";
 import { createClientAdmission } from "../../../rpc/methods/les/client-admission.ts";
 import { createMethodRegistry } from "../../../rpc/methods/methods.ts";
@@ -63,6 +64,8 @@ export type RpcRoleModules = {
   readonly log: Logger;
   /** Shows single calls; undefined: nobody looks at them */
   readonly activity: ActivityLog | undefined;
+  /** undefined: nobody traces */
+  readonly tracer: Tracer | undefined;
   readonly metrics: Metrics;
   readonly failures: Failures;
   readonly timers: Timers;
@@ -149,7 +152,7 @@ export class RpcRole {
 
   async #open(): Promise<void> {
     const config = this.#config;
-    const { role, log, metrics, timers, machineTimers, activity } = this.#modules;
+    const { role, log, metrics, timers, machineTimers, activity, tracer } = this.#modules;
     const rpcLog = log.child("rpc");
     this.#services = await this.#openServices();
     this.#chain = new ChainRpc(config, role, this.#services);
@@ -176,6 +179,7 @@ export class RpcRole {
       log: rpcLog,
       onBadToken: authentication.countBadToken,
       activity,
+      tracer,
     });
     this.#resources.add(() => this.processes?.close());
     reportSessions(metrics, ports.sessions);
@@ -200,7 +204,7 @@ export class RpcRole {
         registry,
         modules: ports,
         timers,
-        observer: createRpcObserver(rpcLog, metrics, activity?.call),
+        observer: createRpcObserver(rpcLog, metrics, activity?.call, tracer),
         ...(serving && {
           admission: createClientAdmission({ serving, timers }),
         }),

@@ -6,6 +6,7 @@ import type * as SpeculationThreads from "../../../node/calls/speculation-thread
 import type * as Tls from "../../../node/config/tls-files.ts";
 import type * as Metrics from "../../../node/observe/metrics-listener.ts";
 import type * as OtherRequests from "../../../node/observe/other-requests.ts";
+import type * as Tracing from "../../../node/observe/otlp-tracer.ts";
 import type * as RpcProcesses from "../../../node/processes/rpc-processes.ts";
 import type * as Profiling from "../../../node/profiling/runtime-port.ts";
 import type * as NetworkEngine from "../../../node/roles/chain/network-engine.ts";
@@ -76,6 +77,7 @@ export const startTransport: typeof Whisper.startTransport = async () => without
 
 export const declareCertificateMetrics: typeof Metrics.declareCertificateMetrics = () =>
   without("a certificate of its own")();
+export const startOtlpTracer: typeof Tracing.startOtlpTracer = async () => without("tracing.endpoint")();
 export const listenMetrics: typeof Metrics.listenMetrics = async () => without("a listener for metrics")();
 
 /** Without listeners there is nobody to speak TLS with. */

@@ -1,3 +1,4 @@
+import type { Span } from "../../../base/telemetry/tracer.ts";
 import { type Credential, OWNER } from "../auth/credential.ts";
 import type { JsonText } from "../codec.ts";
 
@@ -54,6 +55,10 @@ export interface CallContext {
   readonly connection: Connection | undefined;
   /** Whom calls are charged to. Absent: a process of the node's owner */
   readonly source?: CallSource | undefined;
+  /** The caller's header of that name, where calls are traced. */
+  readonly traceparent?: string | undefined;
+  /** Of the call that runs, where calls are traced. */
+  readonly span?: Span | undefined;
   /** No answer is expected any more: timeout or closed connection. */
   readonly isAborted: boolean;
   /** Aborted when `isAborted` becomes true. */
@@ -69,6 +74,8 @@ export class RequestContext implements CallContext {
   readonly credential: Credential | undefined;
   readonly connection: Connection | undefined;
   readonly source: CallSource | undefined;
+  traceparent: string | undefined;
+  span: Span | undefined;
   /** Those of higher priority have their turn first. undefined: all are equal */
   priority: number | undefined;
   /** Set by a transport that charges `inputBytes`: called with what is added to them. */

@@ -1,5 +1,6 @@
-import { errorClassOf } from "../../../base/errors.ts";
+import { errorClassOf, NodeError } from "../../../base/errors.ts";
 import type { Timers } from "../../../base/telemetry/timers.ts";
+import type { Span } from "../../../base/telemetry/tracer.ts";
 import { allAtOnce, inSlices } from "../../../base/threads/in-slices.ts";
 import { andThen, type MaybePromise } from "../../../base/threads/maybe-promise.ts";
 import { SharedSlices } from "../../../base/threads/shared-slices.ts";
@@ -323,20 +324,31 @@ export class Dispatcher<Modules> {
       this.#observer.onCall?.(NO_METHOD, undefined, 0, undefined, new InvalidRequestError());
       return errorAnswer(message.id, new InvalidRequestError());
     }
+    const span = this.#observer.traceCall === undefined ? undefined : this.#trace(message, context);
     try {
       const method = batch?.methodOf(message.method) ?? this.#available(message.method, context);
       batch?.remember(message.method, method);
       const result = this.#runMethod(method, message.params, context);
-      const succeeded = (json: JsonText) => this.#succeeded(message, method, startMs, json);
+      const succeeded = (json: JsonText) => this.#succeeded(message, method, startMs, json, span);
       if (!(result instanceof Promise)) return andThen(this.#inPieces(result), succeeded);
       const awaited = method.isUntimed ? result : this.#withTimeout(result, timeoutMs, context);
       return awaited.then(
         (done) => andThen(this.#inPieces(done), succeeded),
-        (error) => this.#failed(message, startMs, error),
+        (error) => this.#failed(message, startMs, error, span),
       );
     } catch (error) {
-      return this.#failed(message, startMs, error);
+      return this.#failed(message, startMs, error, span);
     }
+  }
+
+  #trace(message: Runnable, context: RequestContext): Span | undefined {
+    context.span = this.#observer.traceCall?.(this.#labelOf(message), context);
+    return context.span;
+  }
+
+  /** The caller's word for a method, where there is such a method. */
+  #labelOf({ method }: Runnable): string {
+    return this.#registry.has(method) ? method : "unknown";
   }
 
   /** A long text as bytes, which are written to a connection without a pass over them. */
@@ -345,18 +357,28 @@ export class Dispatcher<Modules> {
     return inSlices(bytesInSteps(result), this.#encodeSlices);
   }
 
-  #succeeded(message: Runnable, method: Method<Modules>, startMs: number, result: JsonText): Answer | undefined {
+  #succeeded(
+    message: Runnable,
+    method: Method<Modules>,
+    startMs: number,
+    result: JsonText,
+    span: Span | undefined,
+  ): Answer | undefined {
     // The name of the declaration: looking up that of the message would read its letters again.
     this.#ended(method.name, 0, startMs);
+    span?.end();
     this.#observer.onCall?.(method.name, message.params, this.#endedMs - startMs, result, undefined);
     return message.kind === "call" ? resultAnswer(message.id, result, method.isAscii) : undefined;
   }
 
-  #failed(message: Runnable, startMs: number, error: unknown): Answer | undefined {
-    const label = this.#registry.has(message.method) ? message.method : "unknown";
+  #failed(message: Runnable, startMs: number, error: unknown, span: Span | undefined): Answer | undefined {
+    const label = this.#labelOf(message);
     const fault = errorClassOf(error);
     if (fault !== "caller") this.#observer.failed(label, fault, error);
-    this.#ended(label, toErrorObject(error).code, startMs);
+    const { code } = toErrorObject(error);
+    this.#ended(label, code, startMs);
+    span?.describe({ "rpc.response.status_code": String(code) });
+    span?.end(error instanceof NodeError ? error.code : "internal");
     this.#observer.onCall?.(message.method, message.params, this.#endedMs - startMs, undefined, error);
     return message.kind === "call" ? errorAnswer(message.id, error) : undefined;
   }

@@ -1,5 +1,7 @@
 import type { ErrorClass } from "../../../base/error-codes.ts";
+import type { Span } from "../../../base/telemetry/tracer.ts";
 import type { JsonText } from "../codec.ts";
+import type { CallContext } from "./context.ts";
 import type { RawParams } from "./message.ts";
 
 /**
@@ -19,6 +21,11 @@ export interface RpcObserver {
   callEnded(method: string, errorCode: number, milliseconds: number): void;
   /** Absent where nobody looks at single calls. */
   readonly onCall?: CallListener | undefined;
+  /**
+   * A call or notification begins, and the dispatcher ends its span. Absent where nobody traces.
+   * @param method "unknown" for unknown names
+   */
+  readonly traceCall?: ((method: string, context: CallContext) => Span) | undefined;
   /** A call failed for a reason that is not the caller's. */
   failed(method: string, fault: Exclude<ErrorClass, "caller">, error: unknown): void;
   /**

@@ -15,6 +15,8 @@ export type FastHttpOptions = {
   /** Without a credential: a call that has one is handed over. */
   readonly caller: Caller;
   readonly limits: RpcLimits;
+  /** Calls are traced: their callers' `traceparent` is read. */
+  readonly isTraced: boolean;
   /** Headers of every answer besides its length, by status. */
   readonly headersOf: (reply: SentReply | undefined) => Readonly<Record<string, string>>;
 };
@@ -166,7 +168,7 @@ class FastConnection {
     this.#caller = { ...options.caller, source: { remoteAddress, apiKey: undefined, certified: undefined } };
     this.#modules = modules;
     this.#writing = writing;
-    this.#calls = new PlainCallReader(options.limits.bodyBytesMax);
+    this.#calls = new PlainCallReader(options.limits.bodyBytesMax, options.isTraced);
     socket.on("data", this.#received);
     socket.on("end", this.#clientEnded);
     socket.on("error", this.destroy);
@@ -243,6 +245,7 @@ class FastConnection {
         this.#idle = this.#lookAfter(this.#options.limits.httpIdleTimeoutMs);
       }
       const context = new RequestContext(this.#caller);
+      context.traceparent = call.traceparent;
       this.#writing.writeThisTurn();
       const answer = dispatcher.dispatch(bytes.subarray(call.bodyStart, call.end), context);
       const reply = call.wantsGzip ? compressor.compressed(answer, this.#place) : answer;

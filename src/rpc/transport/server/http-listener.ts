@@ -231,7 +231,7 @@ function putFastHttpBefore(
   } as const;
   let allowedHost: string | undefined;
   const fast = createFastHttp(
-    { caller, limits, headersOf: replyHeaders },
+    { caller, limits, isTraced: observer.traceCall !== undefined, headersOf: replyHeaders },
     {
       dispatcher,
       pipelined,

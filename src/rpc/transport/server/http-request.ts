@@ -117,6 +117,7 @@ export function serveRequest(options: TcpListenerOptions, modules: HttpRequestMo
       connection: undefined,
       source,
     });
+    if (modules.observer.traceCall !== undefined) context.traceparent = traceparentOf(headers);
     const answer = modules.dispatcher.dispatch(body, context);
     const reply = acceptsGzip(headers["accept-encoding"])
       ? modules.compressor.compressed(answer, placeOfClient(request))
@@ -135,6 +136,11 @@ export function serveRequest(options: TcpListenerOptions, modules: HttpRequestMo
       context.replied();
     }
   });
+}
+
+/** node:http joins headers of that name that repeat: two are malformed. */
+function traceparentOf({ traceparent }: IncomingMessage["headers"]): string | undefined {
+  return typeof traceparent === "string" ? traceparent : undefined;
 }
 
 /** What its headers must hold for a request to be a JSON-RPC call. */

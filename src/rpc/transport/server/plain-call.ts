@@ -6,6 +6,8 @@ export type PlainCall = {
   readonly contentType: string;
   /** It asks for a compressed answer. */
   readonly wantsGzip: boolean;
+  /** W3C's header, where calls are traced. */
+  readonly traceparent: string | undefined;
   readonly bodyStart: number;
   /** Behind the body: where the next request begins. */
   readonly end: number;
@@ -43,6 +45,7 @@ const HOST = HEADER_OF_KEY.get(keyOf("host"));
 const CONTENT_LENGTH = HEADER_OF_KEY.get(keyOf("content-length"));
 const CONTENT_TYPE = HEADER_OF_KEY.get(keyOf("content-type"));
 const ACCEPT_ENCODING = HEADER_OF_KEY.get(keyOf("accept-encoding"));
+const TRACEPARENT = HEADER_OF_KEY.get(keyOf("traceparent"));
 const CONNECTION = HEADER_OF_KEY.get(keyOf("connection"));
 
 /** RFC 9110, 5.6.2: characters of a header's name, without the rarely seen ones. */
@@ -54,15 +57,22 @@ const IS_VALUE = byteTable((byte) => byte === TAB || (byte >= SPACE && byte < 0x
  * Recognises the one kind of HTTP request that nearly every call is: POST on the root in HTTP/1.1, on a connection to be
  * kept, with known headers that need no thought, one Content-Length, and all of its body there.
  *
+ * @param isTraced `traceparent` is read
  * @returns undefined for everything else, valid or not. No request is recognised that node:http would read differently.
  */
-export function recognisePlainCall(bytes: Buffer, start: number, bodyBytesMax: number): PlainCall | undefined {
+export function recognisePlainCall(
+  bytes: Buffer,
+  start: number,
+  bodyBytesMax: number,
+  isTraced = false,
+): PlainCall | undefined {
   let at = start;
   for (const byte of REQUEST_LINE) if (bytes[at++] !== byte) return undefined;
   const limit = Math.min(bytes.length, start + HEAD_BYTES_MAX);
   let host: string | undefined;
   let contentType: string | undefined;
   let encodings: string | undefined;
+  let traceparent: string | undefined;
   let length = -1;
   let hasConnection = false;
   while (at < limit && bytes[at] !== CR) {
@@ -94,6 +104,11 @@ export function recognisePlainCall(bytes: Buffer, start: number, bodyBytesMax: n
         if (encodings !== undefined) return undefined;
         encodings = bytes.toString("latin1", valueStart, at);
         break;
+      case TRACEPARENT:
+        if (!isTraced) break;
+        if (traceparent !== undefined) return undefined;
+        traceparent = bytes.toString("latin1", valueStart, at);
+        break;
       case CONNECTION:
         if (hasConnection || !isKeepAlive(bytes.toString("latin1", valueStart, at))) return undefined;
         hasConnection = true;
@@ -106,7 +121,7 @@ export function recognisePlainCall(bytes: Buffer, start: number, bodyBytesMax: n
   const bodyStart = at + 2;
   const end = bodyStart + length;
   if (length === -1 || length > bodyBytesMax || end > bytes.length) return undefined;
-  return { host, contentType, wantsGzip: acceptsGzip(encodings), bodyStart, end };
+  return { host, contentType, wantsGzip: acceptsGzip(encodings), traceparent, bodyStart, end };
 }
 
 /** Heads that a connection remembers, and the bytes of the longest: a client that polls sends two in turn. */
@@ -121,11 +136,13 @@ type RememberedHead = { readonly bytes: Buffer; readonly call: PlainCall };
  */
 export class PlainCallReader {
   readonly #bodyBytesMax: number;
+  readonly #isTraced: boolean;
   readonly #heads: RememberedHead[] = [];
   #next = 0;
 
-  constructor(bodyBytesMax: number) {
+  constructor(bodyBytesMax: number, isTraced = false) {
     this.#bodyBytesMax = bodyBytesMax;
+    this.#isTraced = isTraced;
   }
 
   /** As `recognisePlainCall`. */
@@ -134,9 +151,10 @@ export class PlainCallReader {
       const bodyStart = start + head.length;
       const end = bodyStart + (call.end - call.bodyStart);
       if (end > bytes.length || head.compare(bytes, start, bodyStart) !== 0) continue;
-      return { host: call.host, contentType: call.contentType, wantsGzip: call.wantsGzip, bodyStart, end };
+      const { host, contentType, wantsGzip, traceparent } = call;
+      return { host, contentType, wantsGzip, traceparent, bodyStart, end };
     }
-    const call = recognisePlainCall(bytes, start, this.#bodyBytesMax);
+    const call = recognisePlainCall(bytes, start, this.#bodyBytesMax, this.#isTraced);
     if (call !== undefined && call.bodyStart - start <= REMEMBERED_BYTES_MAX) {
       // A copy: a view would retain all that was received with it.
       const head = Buffer.from(bytes.subarray(start, call.bodyStart));

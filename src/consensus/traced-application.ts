@@ -1,0 +1,80 @@
+import { NodeError } from "../base/errors.ts";
+import type { Span, SpanAttributes, Tracer } from "../base/telemetry/tracer.ts";
+import type { Application } from "./application.ts";
+
+/**
+ * `application` with a span for each height, and in it one for each step that the engine asks for. Rounds of a height are proposals that follow each
+ * other; the time between two steps is that of votes and of the network.
+ */
+export function traceBlocks(application: Application, tracer: Tracer): Application {
+  let height: number | undefined;
+  let block: Span | undefined;
+
+  function end(): void {
+    block?.end();
+    block = undefined;
+    height = undefined;
+  }
+
+  function step<T>(name: string, of: number, run: () => T, describe: (result: T) => SpanAttributes = () => ({})): T {
+    if (height !== of) {
+      end();
+      height = of;
+      block = tracer.start("block", {});
+      block.describe({ "block.number": of });
+    }
+    const span = tracer.start(name, { parent: block?.traceparent });
+    try {
+      const result = run();
+      span.describe({ "block.number": of, ...describe(result) });
+      span.end();
+      return result;
+    } catch (error) {
+      span.end(error instanceof NodeError ? error.code : "internal");
+      throw error;
+    }
+  }
+
+  return {
+    info: () => application.info(),
+    initChain: (start) => application.initChain(start),
+    checkTx: (tx) => application.checkTx(tx),
+    insertTx: (tx) => application.insertTx(tx),
+    reapTxs: (limits) => application.reapTxs(limits),
+    prepareAhead: (proposal, timeMs) => application.prepareAhead?.(proposal, timeMs) ?? false,
+    listSnapshots: () => application.listSnapshots(),
+    loadSnapshotChunk: (ofHeight, format, chunk) => application.loadSnapshotChunk(ofHeight, format, chunk),
+    offerSnapshot: (snapshot, appHash) => application.offerSnapshot(snapshot, appHash),
+    applySnapshotChunk: (index, chunk, sender) => application.applySnapshotChunk(index, chunk, sender),
+    prepareProposal: (proposal) =>
+      step(
+        "prepare proposal",
+        proposal.height,
+        () => application.prepareProposal(proposal),
+        (txs) => ({ "block.transactions": Math.max(0, txs.length - 1) }),
+      ),
+    processProposal: (input) =>
+      step(
+        "process proposal",
+        input.height,
+        () => application.processProposal(input),
+        (isAccepted) => ({ "proposal.accepted": isAccepted, "proposal.proposer": input.proposer }),
+      ),
+    finalizeBlock: (input) =>
+      step(
+        "finalize block",
+        input.height,
+        () => application.finalizeBlock(input),
+        ({ appHash, results }) => ({ "block.hash": appHash, "block.transactions": results.length - 1 }),
+      ),
+    commit() {
+      const of = height ?? application.info().height + 1;
+      step("commit block", of, () => application.commit());
+      end();
+    },
+    engineLost() {
+      application.engineLost();
+      end();
+    },
+  };
+}

@@ -1,0 +1,152 @@
+import { hostname } from "node:os";
+import { NodeError } from "../../base/errors.ts";
+import { missingPackage, packageImporter } from "../../base/import-package.ts";
+import type { Logger } from "../../base/telemetry/logger.ts";
+import type { Metrics } from "../../base/telemetry/metrics.ts";
+import type { Timers } from "../../base/telemetry/timers.ts";
+import type { Span, SpanAttributes, Tracer } from "../../base/telemetry/tracer.ts";
+
+/** Ended spans that wait for the endpoint; later ones are dropped. The library's own number, whatever the environment says. */
+const QUEUE_SPANS_MAX = 2_048;
+/** With its repetitions. The library holds the process until then, also that of a program whose node has stopped. */
+const EXPORT_MS = 2_000;
+/** A node that stops sends what waits for so long. */
+const FLUSH_MS = 500;
+
+/** Not installed with the node: the `peerDependencies` of package.json. */
+export const OPENTELEMETRY_PACKAGES = [
+  "@opentelemetry/api@1.9.1",
+  "@opentelemetry/core@2.12.1",
+  "@opentelemetry/exporter-trace-otlp-http@0.223.1",
+  "@opentelemetry/resources@2.12.1",
+  "@opentelemetry/sdk-trace-base@2.12.1",
+] as const;
+
+/** A package of OpenTelemetry is not installed: the text has the command that does. */
+export class TracingPackageMissingError extends NodeError {
+  readonly code = "TRACING_PACKAGE_MISSING";
+}
+
+export type OtlpTracer = Tracer & {
+  /** Sends the spans that wait, for a limited time. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+};
+
+type OtlpOptions = {
+  /** Where spans are posted, such as `http://127.0.0.1:4318/v1/traces`. */
+  readonly endpoint: string;
+  /** Tells the nodes of an operator apart. */
+  readonly instance: string;
+  readonly version: string;
+};
+
+type OtlpModules = {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly timers: Pick<Timers, "sleep">;
+  /** Imports a package. */
+  readonly load?: (name: string) => Promise<unknown>;
+};
+
+/**
+ * A tracer that sends spans to a collector by OTLP over HTTP, in batches. Nothing is registered globally: a program that holds a node may trace by
+ * a library of its own.
+ * @throws TracingPackageMissingError
+ */
+export async function startOtlpTracer(
+  { endpoint, instance, version }: OtlpOptions,
+  { log, metrics, timers, load = packageImporter() }: OtlpModules,
+): Promise<OtlpTracer> {
+  const { api, core, resources, sdk, OTLPTraceExporter } = await loadOpenTelemetry(load);
+  const { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } = api;
+  const exported = metrics.counter({
+    name: "trace_spans_total",
+    help: "Spans that the collector took, and those that it did not get.",
+    labels: ["result"],
+    values: ["sent", "lost"],
+  });
+  let isFailing = false;
+
+  const exporter = new OTLPTraceExporter({ url: endpoint, timeoutMillis: EXPORT_MS });
+  const counted: import("@opentelemetry/sdk-trace-base").SpanExporter = {
+    export(spans, done) {
+      exporter.export(spans, (result) => {
+        const isLost = result.code !== core.ExportResultCode.SUCCESS;
+        exported.add(spans.length, { result: isLost ? "lost" : "sent" });
+        if (isLost !== isFailing) {
+          isFailing = isLost;
+          if (isLost) log.warn("the collector takes no traces", { endpoint, error: result.error });
+          else log.info("the collector takes traces again", { endpoint });
+        }
+        // An error would reach a global handler of the library, which may be that of another program.
+        done({ code: core.ExportResultCode.SUCCESS });
+      });
+    },
+    forceFlush: () => exporter.forceFlush(),
+    shutdown: () => exporter.shutdown(),
+  };
+  const provider = new sdk.BasicTracerProvider({
+    resource: resources.resourceFromAttributes({
+      "service.name": "evmint",
+      "service.version": version,
+      "service.instance.id": instance,
+      "host.name": hostname(),
+      "process.pid": process.pid,
+    }),
+    spanProcessors: [new sdk.BatchSpanProcessor(counted, { maxQueueSize: QUEUE_SPANS_MAX })],
+  });
+  const tracer = provider.getTracer("evmint", version);
+
+  /** What the collector does not take in time is lost: a node that stops does not wait for it. */
+  async function limited(work: Promise<void>): Promise<void> {
+    await Promise.race([work, timers.sleep(FLUSH_MS, { keepsAlive: true })]);
+  }
+
+  return {
+    start(name, { parent, isServer = false }): Span {
+      const remote = parent === undefined ? null : core.parseTraceParent(parent);
+      const context =
+        remote === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...remote, isRemote: true });
+      const span = tracer.startSpan(name, { kind: isServer ? SpanKind.SERVER : SpanKind.INTERNAL }, context);
+      const { traceId, spanId, traceFlags } = span.spanContext();
+      return {
+        traceparent: `00-${traceId}-${spanId}-0${traceFlags.toString(16)}`,
+        describe: (attributes: SpanAttributes) => void span.setAttributes(attributes),
+        end(errorType) {
+          if (errorType !== undefined) {
+            span.setAttribute("error.type", errorType);
+            span.setStatus({ code: SpanStatusCode.ERROR });
+          }
+          span.end();
+        },
+      };
+    },
+    flush: () => limited(provider.forceFlush()),
+    close: () => limited(provider.shutdown()),
+  };
+}
+
+/** @throws TracingPackageMissingError */
+async function loadOpenTelemetry(load: (name: string) => Promise<unknown>) {
+  try {
+    const [api, core, { OTLPTraceExporter }, resources, sdk] = await Promise.all([
+      load("@opentelemetry/api") as Promise<typeof import("@opentelemetry/api")>,
+      load("@opentelemetry/core") as Promise<typeof import("@opentelemetry/core")>,
+      load("@opentelemetry/exporter-trace-otlp-http") as Promise<
+        typeof import("@opentelemetry/exporter-trace-otlp-http")
+      >,
+      load("@opentelemetry/resources") as Promise<typeof import("@opentelemetry/resources")>,
+      load("@opentelemetry/sdk-trace-base") as Promise<typeof import("@opentelemetry/sdk-trace-base")>,
+    ]);
+    return { api, core, OTLPTraceExporter, resources, sdk };
+  } catch (cause) {
+    const name = missingPackage(cause);
+    if (name === undefined) throw cause;
+    throw new TracingPackageMissingError(
+      `tracing.endpoint needs OpenTelemetry, and the package ${name} is not installed: npm install ${OPENTELEMETRY_PACKAGES.join(" ")}`,
+      { name },
+      { cause },
+    );
+  }
+}

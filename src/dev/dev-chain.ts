@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { EarlierChainId } from "../base/params/chain-config.ts";
+import { gasLimitFault } from "../base/params/execution-limits.ts";
 import { nextBaseFee } from "../base/params/fees.ts";
 import { isBlockForkActive } from "../base/params/hardforks.ts";
 import type { Address } from "../base/primitives/address.ts";
@@ -178,8 +179,12 @@ export class DevChain {
     return autoImpersonate === true || impersonated.includes(address);
   }
 
-  /** Changes settings; `undefined` makes one as configured again. */
+  /** Changes settings; `undefined` makes one as configured again. @throws DevControlError for a gas limit that no block can have */
   configure(changes: DevSettings): void {
+    const { gasLimit } = changes;
+    const hasLists = this.#modules.chain.config.amsterdamTime !== undefined;
+    const fault = hasLists && gasLimit !== undefined ? gasLimitFault(gasLimit) : undefined;
+    if (fault !== undefined) throw new DevControlError(`gas limit ${fault}`, { gasLimit });
     this.#store({ ...this.#settings, ...changes });
     const { minimumGasPrice } = changes;
     if (minimumGasPrice !== undefined) this.#modules.mempool.setMinimumTip(minimumGasPrice);

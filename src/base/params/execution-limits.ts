@@ -1,5 +1,11 @@
 import type { ChainConfig } from "./chain-config.ts";
-import { CODE_SIZE_MAX, CODE_SIZE_MAX_AMSTERDAM, TX_GAS_LIMIT_MAX, TX_TOTAL_GAS_LIMIT_MAX } from "./gas.ts";
+import {
+  AMSTERDAM_BLOCK_GAS_LIMIT_MIN,
+  CODE_SIZE_MAX,
+  CODE_SIZE_MAX_AMSTERDAM,
+  TX_GAS_LIMIT_MAX,
+  TX_TOTAL_GAS_LIMIT_MAX,
+} from "./gas.ts";
 import { type Hardfork, isAtLeast } from "./hardforks.ts";
 
 /** Limits of the protocol that a genesis can set otherwise, or that a dev chain lifts. */
@@ -27,4 +33,10 @@ export function txGasLimitMaxOf(hardfork: Hardfork, { noTxGasLimit }: ExecutionL
  */
 export function executionGasMaxOf(hardfork: Hardfork, { noTxGasLimit }: ExecutionLimits): bigint | undefined {
   return isAtLeast(hardfork, "amsterdam") && noTxGasLimit !== true ? TX_GAS_LIMIT_MAX : undefined;
+}
+
+/** Why no block of Amsterdam is valid with that gas limit: its access list needs room (EIP-7928). undefined: one can be */
+export function gasLimitFault(gasLimit: bigint): string | undefined {
+  if (gasLimit >= AMSTERDAM_BLOCK_GAS_LIMIT_MIN) return undefined;
+  return `${gasLimit} is below ${AMSTERDAM_BLOCK_GAS_LIMIT_MIN}, the least with which a block of Amsterdam is valid`;
 }

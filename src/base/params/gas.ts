@@ -136,8 +136,10 @@ export const SYSTEM_CALL_GAS = 30_000_000n;
 export const SYSTEM_CALL_STATE_GAS = 16n * STATE_GAS.slot;
 /** EIP-7928 (Amsterdam): gas of the block's limit for each account and slot of its access list */
 export const BLOCK_ACCESS_LIST_ITEM_GAS = 2_000n;
+/** Least gas limit of a valid block of Amsterdam: the list of an empty one has 25 items. */
+export const AMSTERDAM_BLOCK_GAS_LIMIT_MIN = 25n * BLOCK_ACCESS_LIST_ITEM_GAS;
 /**
- * Least gas limit that validators may agree on for Amsterdam. The list of an empty block has 25 items, full queues of requests add up to 250, and a
+ * Least gas limit that operators may set, and validators agree on, for Amsterdam. The list of an empty block has 25 items, full queues of requests add up to 250, and a
  * vote its slots: a block that has no room for one of them stops the chain.
  */
 export const AMSTERDAM_GAS_LIMIT_MIN = 500n * BLOCK_ACCESS_LIST_ITEM_GAS;

@@ -269,6 +269,18 @@ test("blobParamsAt takes the newest active entry, with defaults for those left o
   assert.deepEqual([19, 20, 30, 40, 50].map(max), [undefined, 6, 4, 4, 15]);
 });
 
+test("genesisFromJson refuses a gas limit that has no room for the access list of a block, where Amsterdam begins with block 0", () => {
+  const times = { shanghaiTime: 0, cancunTime: 0, pragueTime: 0, osakaTime: 0, amsterdamTime: 10 };
+  const config = { chainId: 1, ...allBlocks(0), ...times };
+  const read = (gasLimit: number, timestamp: number) => genesisFromJson({ ...minimal, config, gasLimit, timestamp });
+  assert.equal(read(50_000, 10).gasLimit, 50_000n);
+  assert.equal(read(49_999, 9).gasLimit, 49_999n);
+  assert.throws(
+    () => read(49_999, 10),
+    (error: InvalidGenesisError) => error.details["field"] === "gasLimit",
+  );
+});
+
 test("genesisFromJson reads Amsterdam before the third blob parameter fork and after it, never before the second", () => {
   const early = { shanghaiTime: 0, cancunTime: 0, pragueTime: 0, osakaTime: 0, bpo1Time: 10, bpo2Time: 20 };
   const bpo = { target: 10, max: 15, baseFeeUpdateFraction: 100 };

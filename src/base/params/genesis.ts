@@ -4,6 +4,7 @@ import { type Hash, hashFromBigint, parseHash, ZERO_HASH } from "../primitives/h
 import { hexToBytes, InvalidHexError } from "../primitives/hex.ts";
 import type { JsonObject } from "../primitives/shape.ts";
 import type { ChainConfig } from "./chain-config.ts";
+import { gasLimitFault } from "./execution-limits.ts";
 import { REQUEST_CONTRACTS } from "./gas.ts";
 import type { GenesisAccount, GenesisAlloc } from "./genesis-account.ts";
 import { readChainConfig } from "./genesis-config.ts";
@@ -17,7 +18,7 @@ import {
   readSafeInteger,
   readText,
 } from "./genesis-json.ts";
-import { hardforkAt, isAtLeast, timeFieldOf } from "./hardforks.ts";
+import { hardforkAt, isAtLeast, isTimeForkActive, timeFieldOf } from "./hardforks.ts";
 
 /** Block 0 and the rules of the chain on it, as a geth genesis file states them. */
 export type Genesis = {
@@ -95,15 +96,18 @@ export function genesisFromJson(json: unknown): Genesis {
   const config = readChainConfig(required(file, "config"));
   const alloc = readAlloc(required(file, "alloc"));
   checkPermissionsContract(config, alloc);
+  const gasLimit = readInteger(required(file, "gasLimit"), "gasLimit", 64);
+  const timestamp = readOptional(file, "", "timestamp", readSafeInteger) ?? 0;
+  checkGasLimit(config, gasLimit, timestamp);
   return {
     config,
     alloc,
     parentHash: readOptional(file, "", "parentHash", readHash) ?? ZERO_HASH,
     coinbase: readOptional(file, "", "coinbase", readAddress) ?? ZERO_ADDRESS,
     difficulty: readInteger(required(file, "difficulty"), "difficulty", 256),
-    gasLimit: readInteger(required(file, "gasLimit"), "gasLimit", 64),
+    gasLimit,
     gasUsed: optionalInteger("gasUsed", 64) ?? 0n,
-    timestamp: readOptional(file, "", "timestamp", readSafeInteger) ?? 0,
+    timestamp,
     extraData: readOptional(file, "", "extraData", readBytes) ?? EMPTY_BYTES,
     mixHash: readOptional(file, "", "mixHash", readHash) ?? ZERO_HASH,
     nonce: bigintToFixedBytes(optionalInteger("nonce", 64) ?? 0n, 8),
@@ -112,6 +116,12 @@ export function genesisFromJson(json: unknown): Genesis {
     ...(excessBlobGas !== undefined && { excessBlobGas }),
     ...(slotNumber !== undefined && { slotNumber }),
   };
+}
+
+/** The gas limit moves by 1/1024 a block, and no block follows one of Amsterdam whose limit is too low for its access list. */
+function checkGasLimit(config: ChainConfig, gasLimit: bigint, timestamp: number): void {
+  const fault = isTimeForkActive(config, "amsterdamTime", timestamp) ? gasLimitFault(gasLimit) : undefined;
+  if (fault !== undefined) throw new InvalidGenesisError("gasLimit", fault);
 }
 
 /** In a chain whose block 0 allows nobody to send there is never anybody who could change that. */

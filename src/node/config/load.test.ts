@@ -210,6 +210,7 @@ test("loadConfig refuses a value of the wrong kind, and a file that is not TOML"
     ["json-rpc.body-limit", "5 potatoes"],
     ["consensus.block-time", "0"],
     ["consensus.engine", "tendermint"],
+    ["consensus.gas-limit", "999999"],
     ["consensus.fee-recipient", "0x12"],
     ["consensus.extra-data", `0x${"00".repeat(33)}`],
     ["minimum-gas-prices", "0.5"],

@@ -14,6 +14,7 @@ import {
   bytes,
   duration,
   gas,
+  gasTarget,
   hostPort,
   httpUrl,
   integer,
@@ -181,7 +182,7 @@ export const SCHEMA = {
           "instant makes a block for pending transactions at once, manual on demand; a duration is the interval, 1s/30s has a longer one for empty solo blocks. Other clients import no blocks below 1s.",
       },
     ),
-    gasLimit: option("consensus.gas-limit", gas, DEFAULTS.blockGasLimit, {
+    gasLimit: option("consensus.gas-limit", gasTarget, DEFAULTS.blockGasLimit, {
       description: "Target block gas limit; it changes by at most 1/1024 per block.",
     }),
     feeRecipient: option("consensus.fee-recipient", address, ZERO_ADDRESS, {

@@ -22,6 +22,7 @@ test("every value type reads back what it prints", () => {
   check(types.boolean, fc.boolean());
   check(types.integer(0), fc.maxSafeNat());
   check(types.gas, fc.maxSafeNat().map(BigInt));
+  check(types.gasTarget, fc.bigInt(1_000_000n, 2n ** 53n - 1n));
   check(types.byteSize, scaled);
   const milliseconds = fc.nat(2 ** 31 - 1);
   check(

@@ -1,3 +1,4 @@
+import { AMSTERDAM_GAS_LIMIT_MIN } from "../../base/params/gas.ts";
 import { type Address, parseAddress } from "../../base/primitives/address.ts";
 import { type Hash, parseHash } from "../../base/primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../../base/primitives/hex.ts";
@@ -58,6 +59,16 @@ export const gas: ValueType<bigint> = {
     return value === undefined || value < 0 ? undefined : BigInt(value);
   },
   print: String,
+};
+
+/** Gas that blocks aim at: with less, a chain stops at Amsterdam. */
+export const gasTarget: ValueType<bigint> = {
+  expects: `an amount of gas, at least ${AMSTERDAM_GAS_LIMIT_MIN}`,
+  parse(raw) {
+    const value = gas.parse(raw);
+    return value === undefined || value < AMSTERDAM_GAS_LIMIT_MIN ? undefined : value;
+  },
+  print: gas.print,
 };
 
 /** Half of the highest number of 64 bits: sums of it and a block's gas are not over it either. */

@@ -38,14 +38,15 @@ export function writeTrieRows<Result>(
   { addresses }: Pick<StateKeys, "addresses">,
   build: (sinkOf: GenesisNodes["sinkOf"], onAccount: (index: number) => void) => Result,
 ): { readonly built: Result; readonly early: readonly Row[] } {
-  const nodes = new GenesisNodes(rows, 0);
+  const early: Row[] = [];
+  const nodes = new GenesisNodes(rows, 0, (key, value) => early.push({ key: key.slice(), value: value.slice() }));
   const hashedAddresses = new HashedAddresses(rows.run(), entries, addresses);
   const built = build(
     (owner) => nodes.sinkOf(owner),
     (index) => hashedAddresses.add(index),
   );
   hashedAddresses.finish();
-  return { built, early: nodes.early };
+  return { built, early };
 }
 
 /** Writes the versions of nodes that are before those of all other storage tries. */
@@ -233,11 +234,14 @@ export class GenesisNodes {
   readonly #version: FirstVersionRow;
   /** Of the last node. */
   readonly #hash = new Uint8Array(HASH_LENGTH);
-  /** Versions of the account trie are among those of the first storage tries, and come when all of those are there. */
-  readonly early: Row[] = [];
+  readonly #onEarly: (key: Uint8Array, value: Uint8Array) => void;
 
-  /** @param number of the block that makes the state */
-  constructor(rows: KvLoad, number: number) {
+  /**
+   * @param number of the block that makes the state
+   * @param onEarly gets the versions of the account trie, and of the storage tries whose versions are among them, in any order; both arrays are used again
+   */
+  constructor(rows: KvLoad, number: number, onEarly: (key: Uint8Array, value: Uint8Array) => void) {
+    this.#onEarly = onEarly;
     this.#version = new FirstVersionRow(number);
     this.#accountNodes = rows.run();
     this.#storageNodes = rows.run();
@@ -257,7 +261,7 @@ export class GenesisNodes {
         if (depth <= HISTORY_DEPTH) {
           const key = this.#version.key(owner, path, depth);
           const value = this.#version.value(rlp, length);
-          if (isEarly) this.early.push({ key: key.slice(), value: value.slice() });
+          if (isEarly) this.#onEarly(key, value);
           else this.#versions.put(key, value);
         }
         return hash;

@@ -21,7 +21,8 @@ export const HISTORY_DEPTH = 2;
 const PATH_END = 0x10;
 /** Of a block in a key. */
 const NUMBER_LENGTH = 6;
-const KEY_LENGTH_MAX = 2 + 32 + HISTORY_DEPTH + NUMBER_LENGTH;
+/** Of the key of a version. */
+export const VERSION_KEY_LENGTH_MAX = 2 + 32 + HISTORY_DEPTH + NUMBER_LENGTH;
 /** Of a version that has the whole node; a branch of hashes has 532 bytes. */
 const WHOLE_HEADER_LENGTH = 2;
 const VERSION_LENGTH_MAX = WHOLE_HEADER_LENGTH + 532;
@@ -400,7 +401,7 @@ export function historyPaths(key: Uint8Array): readonly Uint8Array[] {
 
 /** The row of a version that block 0 made, whole; the bytes of one are overwritten by the next. */
 export class FirstVersionRow {
-  readonly #keys = new Views(KEY_LENGTH_MAX);
+  readonly #keys = new Views(VERSION_KEY_LENGTH_MAX);
   readonly #values = new Views(VERSION_LENGTH_MAX);
   readonly #number: Uint8Array;
 

@@ -8,8 +8,9 @@ import type { LogDirectory } from "../../../store/storage/log/log-file.ts";
 import { TABLE, tableKey } from "../../../store/storage/schema.ts";
 import { decodeAccount, readChangeRows } from "../../records/changes-record.ts";
 import { StateRootMismatchError } from "../../store-errors.ts";
-import { GenesisNodes, writeEarlyVersions } from "../index/genesis-rows.ts";
+import { GenesisNodes } from "../index/genesis-rows.ts";
 import { RowBatches } from "../index/load-genesis.ts";
+import { VERSION_KEY_LENGTH_MAX } from "../nodes/node-history.ts";
 import { OrderedState } from "../nodes/ordered-state.ts";
 import { HASH_PART } from "../state/hashed-keys.ts";
 
@@ -54,9 +55,10 @@ function writeRows(rows: KvLoad, { number, root, parts }: StateSource, directory
     slots: new ExternalSort(directory, "slots", ADDRESS_LENGTH + SLOT_LENGTH),
     hashedSlots: new ExternalSort(directory, "hashed-slots", ADDRESS_LENGTH + HASH_PART + SLOT_LENGTH),
     codes: new ExternalSort(directory, "codes", SLOT_LENGTH),
+    versions: new ExternalSort(directory, "versions", VERSION_KEY_LENGTH_MAX),
   };
   try {
-    const nodes = new GenesisNodes(rows, number);
+    const nodes = new GenesisNodes(rows, number, (key, value) => addVersion(sorts.versions, key, value));
     const state = new OrderedState((owner = EMPTY_BYTES) => nodes.sinkOf(owner));
     const hashedAddresses = new HashedAddressRows(rows.run());
     let last: Uint8Array = EMPTY_BYTES;
@@ -91,7 +93,7 @@ function writeRows(rows: KvLoad, { number, root, parts }: StateSource, directory
       throw new StateRootMismatchError({ number, computed: hashFromBytes(computed), stored: root });
     }
     hashedAddresses.finish();
-    writeEarlyVersions(rows.run(), nodes.early);
+    writeVersions(rows.run(), sorts.versions);
     writeOldestValues(rows, sorts.accounts, number, TABLE.account, TABLE.accountHistory);
     writeOldestValues(rows, sorts.slots, number, TABLE.slot, TABLE.slotHistory);
     writeSorted(rows.run(), sorts.hashedSlots, TABLE.hashedSlot);
@@ -99,6 +101,22 @@ function writeRows(rows: KvLoad, { number, root, parts }: StateSource, directory
   } finally {
     for (const sort of Object.values(sorts)) sort.close();
   }
+}
+
+/** Pads the key, whose end decides about the order before the padding does; its length goes before the value. */
+function addVersion(sort: ExternalSort, key: Uint8Array, value: Uint8Array): void {
+  const padded = new Uint8Array(VERSION_KEY_LENGTH_MAX);
+  padded.set(key);
+  const row = new Uint8Array(1 + value.length);
+  row[0] = key.length;
+  row.set(value, 1);
+  sort.add(padded, row);
+}
+
+function writeVersions(rows: SortedRows, sorted: ExternalSort): void {
+  sorted.forEach((key, row) => {
+    rows.put(key.subarray(0, row[0]), row.subarray(1));
+  });
 }
 
 function beginsWith(key: Uint8Array, address: Uint8Array): boolean {

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { NodeError } from "../../../base/errors.ts";
+import { gasLimitFault } from "../../../base/params/execution-limits.ts";
 import { type Genesis, parseGenesis } from "../../../base/params/genesis.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
 import type { Logger } from "../../../base/telemetry/logger.ts";
@@ -31,6 +32,7 @@ import { NodeBatch } from "../../../store/trie/node-batch.ts";
 import { ChunkedNodeCache, NODE_CACHE_BYTES_MIN } from "../../../store/trie/node-cache.ts";
 import type { TrieNodeReader } from "../../../store/trie/node-store.ts";
 import type { Config } from "../../config/config.ts";
+import { InvalidConfigError } from "../../config/errors.ts";
 import { fundedDevAccounts, openDevGenesis } from "../../config/genesis/dev-genesis.ts";
 import { openDevWallet } from "../../config/genesis/dev-wallet.ts";
 import { readGenesisText } from "../../config/genesis/genesis-file.ts";
@@ -157,6 +159,7 @@ export function openChain(
       if (!isInMemory(config)) storeLoadedBase(config.home, loading.stateless, loading.storedRoot);
     }
     const { genesis, digest } = fork ? { genesis: fork.genesis } : genesisOf(config, store);
+    assertGasLimit(config, genesis);
     const genesisHash = fork
       ? appendForkedBlock(fork, stateTrie, store)
       : loadedBase
@@ -253,6 +256,12 @@ function retentionOf({ chain, state }: Config, { pruneAtOnce }: OpenChainOptions
     proofs: state.proofs ?? undefined,
     ...(pruneAtOnce && { blocksMin: 1 }),
   };
+}
+
+/** The gas limit of a new chain is in its genesis; that of a start can be for a chain that is there, or a forked one. @throws InvalidConfigError */
+function assertGasLimit({ devChain: { gasLimit } }: Config, { config: { amsterdamTime } }: Genesis): void {
+  const fault = gasLimit === null || amsterdamTime === undefined ? undefined : gasLimitFault(gasLimit);
+  if (fault !== undefined) throw new InvalidConfigError(`gas-limit: ${fault}`, { key: "gas-limit" });
 }
 
 /** Rules that the validators agreed on up to the head, by the fields of genesis files. */

@@ -94,6 +94,29 @@ test("the newest rules of a dev chain are those of --hardfork", async () => {
   await assert.rejects(start({ hardfork: "london" }), { code: "CONFIG_INVALID", message: /hardfork/ });
 });
 
+test("a gas limit without room for the access list of an empty block is refused from Amsterdam on", async () => {
+  await assert.rejects(start({ hardfork: "amsterdam", "gas-limit": "49999" }), { code: "INVALID_GENESIS" });
+  await using node = await start({ hardfork: "amsterdam", "gas-limit": "50000" });
+  await node.mine();
+  await assert.rejects(node.setBlockGasLimit(49_999), { code: -32000 });
+  await node.setBlockGasLimit(60_000);
+  await node.mine();
+  assert.equal(Number((await node.rpc.eth_getBlockByNumber("latest", false))!.gasLimit), 60_000);
+  await using older = await start({ "gas-limit": "30000" });
+  await older.setBlockGasLimit(25_000);
+  await older.mine();
+});
+
+test("a home with Amsterdam is not opened with too low a gas limit, and goes on with a better one", async () => {
+  const home = join(folder, "low-gas-limit");
+  const open = (settings = {}) => createNode({ home, settings });
+  await (await open({ hardfork: "amsterdam" })).stop();
+  await assert.rejects(open({ "gas-limit": "49999" }), { code: "CONFIG_INVALID", message: /gas-limit/ });
+  await using node = await open({ "gas-limit": "50000" });
+  await node.mine();
+  assert.equal(Number((await node.rpc.eth_getBlockByNumber("latest", false))!.gasLimit), 50_000);
+});
+
 test("the base fee is that of block 0 and block 1, and the gas limit that of every block", async () => {
   await using node = await start({ "base-fee": "5gwei", "gas-limit": "12345678", "suggested-tip": "2gwei" });
   assert.equal(BigInt(await node.rpc.eth_gasPrice()), 7n * 10n ** 9n);

@@ -175,8 +175,8 @@ export class Network {
   }
 
   /** Of connections between linked nodes that begin from now on. */
-  delay(oneWayMs: number): void {
-    this.#links.delayMs = oneWayMs;
+  delay(oneWayMs: number, loss = 0): void {
+    this.#links.quality = { delayMs: oneWayMs, loss };
   }
 
   /** Parts linked nodes from all others until the returned function is called. */

@@ -166,7 +166,8 @@ const discard = defineMethod({
 });
 
 /**
- * `clique_parameters`: the rules that the validators agreed on after a block, the votes that are open then, and what this node votes for. Not in geth.
+ * `clique_parameters`: the rules that the validators agreed on after a block, the votes that are open then, the rules about which they
+ * differ, and what this node votes for. Not in geth.
  *
  * @throws UnknownBlockError, BlockPrunedError
  */

@@ -179,9 +179,9 @@ function reportOf(all: readonly Outcome[]): string {
   });
   return `# The nightly run
 
-\`npm run test:nightly\` runs what finds faults and takes longer than a change can wait for, and writes this page. \`scripts/nightly.ts\` lists its parts; \`--only\` runs some of them.
-Of these searches, every change runs 18 fixed seeds, eight deliberate faults, and ten kills of each kind of home.
-It looks at each page of the explorer and the documentation in a light desktop and a dark phone window; axe checks all of the explorer's and two of each part of the documentation.
+\`npm run test:nightly\` runs searches for faults that take too long for each change, and writes this page. \`scripts/nightly.ts\` lists its parts; \`--only\` selects some of them.
+Every change runs a small part of them: 18 fixed seeds, eight deliberate faults, and ten kills of each kind of home.
+The run opens each page of the explorer and the documentation in a light desktop window and a dark phone window. axe checks every page of the explorer, and two pages of each part of the documentation.
 
 The last one: commit ${commit}, seed ${values.seed}, Node.js ${process.versions.node}, ${availableParallelism()} cores, \`--minutes ${values.minutes}\`.
 

@@ -9,7 +9,7 @@ import {
   HISTORY_STORAGE_ADDRESS,
   WITHDRAWAL_REQUEST_ADDRESS,
 } from "../base/params/gas.ts";
-import { hardforkAt, isAtLeast } from "../base/params/hardforks.ts";
+import { type Hardfork, hardforkAt, isAtLeast } from "../base/params/hardforks.ts";
 import { type Address, ZERO_ADDRESS } from "../base/primitives/address.ts";
 import type { Hash } from "../base/primitives/hash.ts";
 import type { Hex } from "../base/primitives/hex.ts";
@@ -58,19 +58,34 @@ function forkConfigAt(
   // Time forks come after the merge, whatever the block is.
   const point = { number: Number.MAX_SAFE_INTEGER, timestamp: activationTime, difficulty: 0n };
   const hardfork = hardforkAt(config, point);
-  const precompiles = [...precompilesAt(hardfork)].map(([at, { name }]) => [name, at] as const);
   return {
     activationTime: activationTime > genesisTime ? activationTime : 0,
     blobSchedule: blobParamsAt(config, activationTime),
     chainId: config.chainId,
     forkId: forkId(config, genesisHash, genesisTime, point.number, activationTime).hash,
-    precompiles: new Map(precompiles.sort(([a], [b]) => (a < b ? -1 : 1))),
-    systemContracts: new Map([
-      ...(isAtLeast(hardfork, "amsterdam") ? AMSTERDAM_CONTRACTS : []),
-      ...(isAtLeast(hardfork, "cancun") ? [["BEACON_ROOTS_ADDRESS", BEACON_ROOTS_ADDRESS]] : []),
-      ...(isAtLeast(hardfork, "prague") ? pragueContracts(config) : []),
-    ] as [string, Address][]),
+    precompiles: precompilesOf(hardfork),
+    systemContracts: systemContractsOf(hardfork, config),
   };
+}
+
+/** Precompiles and system contracts of `hardfork`, by which others recognise it. */
+export function ruleNames(hardfork: Hardfork): ReadonlySet<string> {
+  return new Set([...precompilesOf(hardfork).keys(), ...systemContractsOf(hardfork, {}).keys()]);
+}
+
+function precompilesOf(hardfork: Hardfork): ReadonlyMap<string, Address> {
+  const precompiles = [...precompilesAt(hardfork)].map(([at, { name }]) => [name, at] as const);
+  return new Map(precompiles.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+type DepositContract = Pick<ChainConfig, "depositContractAddress">;
+
+function systemContractsOf(hardfork: Hardfork, config: DepositContract): ReadonlyMap<string, Address> {
+  return new Map([
+    ...(isAtLeast(hardfork, "amsterdam") ? AMSTERDAM_CONTRACTS : []),
+    ...(isAtLeast(hardfork, "cancun") ? [["BEACON_ROOTS_ADDRESS", BEACON_ROOTS_ADDRESS]] : []),
+    ...(isAtLeast(hardfork, "prague") ? pragueContracts(config) : []),
+  ] as [string, Address][]);
 }
 
 const AMSTERDAM_CONTRACTS = [
@@ -78,7 +93,7 @@ const AMSTERDAM_CONTRACTS = [
   ["BUILDER_EXIT_CONTRACT_ADDRESS", BUILDER_EXIT_REQUEST_ADDRESS],
 ] as const;
 
-function pragueContracts({ depositContractAddress }: ChainConfig): [string, Address][] {
+function pragueContracts({ depositContractAddress }: DepositContract): [string, Address][] {
   return [
     ["CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS", CONSOLIDATION_REQUEST_ADDRESS],
     // As in geth, a chain without one shows the zero address.

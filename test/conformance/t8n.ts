@@ -141,11 +141,11 @@ function assertCase(value: unknown, index: number): asserts value is T8nCase {
   if (unknown) throw new Error(`the result of case ${index} has no ${unknown}`);
 }
 
-/** The first thing in which our block is another than `evm t8n`'s, and the names of the others; undefined where nothing is. */
-export function t8nDifference(t8nCase: T8nCase, evm: Evm): string | undefined {
+/** The first member in which our block differs from `evm t8n`'s, and the names of the others; undefined if the blocks are equal. */
+export function t8nDifference(t8nCase: T8nCase, evm: Evm, execute = executeCase): string | undefined {
   let own: ReturnType<typeof executeCase>;
   try {
-    own = executeCase(t8nCase, evm);
+    own = execute(t8nCase, evm);
   } catch (error) {
     return `threw ${(error as Error).stack}`;
   }

@@ -175,6 +175,8 @@ async function startRemote(t: TestContext, flags: readonly string[]): Promise<{ 
   return { url };
 }
 
+type Configuration = { readonly blobSchedule: Readonly<Record<string, number>>; readonly precompiles: object };
+
 test("a fork of a chain with Amsterdam is verified and goes on with its rules and slots; one of an older chain may begin them", async (t) => {
   const remote = await startRemote(t, ["--hardfork", "amsterdam"]);
   await call(remote.url, "evmint_setNextSlotNumber", "0x1000");
@@ -203,7 +205,14 @@ test("a fork of a chain with Amsterdam is verified and goes on with its rules an
   assert.equal(current.systemContracts["BUILDER_EXIT_CONTRACT_ADDRESS"], "0x000064d678505ad48f8ccb093bc65613800e8282");
   await fork.stop();
 
-  const older = await startRemote(t, []);
+  const older = await startRemote(t, ["--hardfork", "bpo2"]);
+  const same = await startTestNode({ dev: true, settings: { "dev.fork-url": older.url, ...ONE_PROCESS } });
+  // Names and blob parameters of eth_config: a header of bpo2 is that of Osaka.
+  const configOf = async (url: string) => (await call(url, "eth_config")) as { current: Configuration };
+  const [theirs, ours] = [(await configOf(older.url)).current, (await configOf(same.url)).current];
+  assert.deepEqual([ours.blobSchedule, ours.precompiles], [theirs.blobSchedule, theirs.precompiles]);
+  assert.equal(ours.blobSchedule["max"], 21);
+  await same.stop();
   const later = await startTestNode({
     dev: true,
     settings: { "dev.fork-url": older.url, hardfork: "amsterdam", ...ONE_PROCESS },

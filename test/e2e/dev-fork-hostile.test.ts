@@ -26,6 +26,7 @@ import {
   type RemoteChainModel,
   serveBatches,
 } from "../support/remote-chain.ts";
+import { configJson } from "../support/remote-config.ts";
 
 const [ALICE] = DEV_ADDRESSES;
 const accountAt = (n: number): Address => addressFromWord(0xabc000n + BigInt(n));
@@ -334,6 +335,42 @@ test("chains of one id and number are different chains: a reset reads nothing of
     node = await start(home, "--fork-url", remote.url, "--fork-verify", verify);
     assert.equal(await balanceOf(node.url, 3), 4_000);
     await kill(node);
+  }
+});
+
+test("the rules are those of eth_config; what it has that nobody knows is named, and nonsense leaves the header's", async () => {
+  const { current } = configJson("osaka");
+  const bpo2 = { target: 14, max: 21, baseFeeUpdateFraction: 11_684_671 };
+  const answer = (result: unknown) =>
+    changed((call, item) => (call.method === "eth_config" ? { jsonrpc: "2.0", id: call.id, result } : item));
+  const blobsOf = async ({ url }: Process) =>
+    (await call<{ current: { blobSchedule: { max: number } } }>(url, "eth_config")).current.blobSchedule.max;
+
+  behave = answer({
+    current: { ...current, blobSchedule: bpo2, systemContracts: { ...current.systemContracts, LATER: "0x1" } },
+  });
+  let node = await start("rules", "--fork-url", remote.url);
+  assert.match(node.output.stdout + node.output.stderr, /does not know.*LATER/);
+  assert.equal(await blobsOf(node), 21);
+  await kill(node);
+  // The home keeps them.
+  behave = honest(HONEST);
+  node = await start("rules", "--fork-url", remote.url);
+  assert.equal(await blobsOf(node), 21);
+  await kill(node);
+
+  for (const [index, json] of [
+    null,
+    [],
+    "0x",
+    { current: { ...current, chainId: "0x1" } },
+    configJson("amsterdam"),
+  ].entries()) {
+    behave = answer(json);
+    const other = await start(`nonsense-${index}`, "--fork-url", remote.url);
+    assert.equal(await blobsOf(other), 9);
+    await call(other.url, "evm_mine");
+    await kill(other);
   }
 });
 

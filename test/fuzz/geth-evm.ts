@@ -23,7 +23,7 @@ import { createEngines } from "../conformance/engines.ts";
 import { FORKS } from "../conformance/forks.ts";
 import { executeVector, type Vector, type VectorResult } from "../conformance/state-tests.ts";
 import type { Suite } from "../conformance/suite.ts";
-import { type T8nCase, t8nDifference, writeT8nCases } from "../conformance/t8n.ts";
+import { executeCaseByList, type T8nCase, t8nDifference, writeT8nCases } from "../conformance/t8n.ts";
 import { generateBlockAtBorders } from "./block-borders.ts";
 import { withoutBareStorage } from "./case.ts";
 import { generateBlock } from "./generate-block.ts";
@@ -56,8 +56,9 @@ const USAGE =
 
 /**
  * Random transactions and blocks, executed here and by go-ethereum's `evm`: state roots, logs, and of traced ones each step as
- * text (EIP-3155); of blocks the whole header and which transactions were rejected. A transaction in `count` is traced ten times as
- * rarely, and a block is built as rarely, since each is a process. `--record` writes the blocks as cases of the suite `t8n`.
+ * text (EIP-3155); of blocks the whole header and which transactions were rejected, and again with each transaction executed by the
+ * block's access list. A transaction in `count` is traced ten times as rarely, and a block is built as rarely, since each is a
+ * process. `--record` writes the blocks as cases of the suite `t8n`.
  */
 export const run: Suite = async (args) => {
   const { values } = parseArgs({
@@ -288,12 +289,19 @@ function blockFindings(seeds: Seeds, options: Options): Finding[] {
     recorded?.push(...answered);
     for (const [i, t8nCase] of answered.entries()) {
       const seed = chunk[i]!;
-      const difference = t8nDifference(t8nCase, evm);
+      const difference = t8nDifference(t8nCase, evm) ?? listDifference(t8nCase, evm);
       if (difference !== undefined)
         findings.push({ seed, kind: "blocks", text: `seed ${seed}, ${t8nCase.fork}: ${difference}` });
     }
   }
   return findings;
+}
+
+/** As `t8nDifference`, with the transactions executed by the access list of the block, if it has one. */
+function listDifference(t8nCase: T8nCase, evm: Evm): string | undefined {
+  if (t8nCase.result["blockAccessListHash"] === undefined) return undefined;
+  const difference = t8nDifference(t8nCase, evm, (each) => executeCaseByList(each, evm).result);
+  return difference && `by its access list: ${difference}`;
 }
 
 const BLOCK_FORKS = HARDFORKS.slice(HARDFORKS.indexOf("berlin"));

@@ -13,6 +13,8 @@ export type BlockAnswer = {
   readonly parentHash: Hash;
   readonly miner: Address;
   readonly baseFeePerGas: Hex;
+  /** From Amsterdam on. */
+  readonly slotNumber?: Hex;
   readonly transactions: readonly TransactionAnswer[];
 };
 
@@ -56,6 +58,10 @@ export class ChainModel {
   /** Number of the newest block. */
   get head(): number {
     return this.#blocks.length;
+  }
+
+  get blocksOfAmsterdam(): number {
+    return this.#blocks.filter(hasTransferLogs).length;
   }
 
   hashOf(number: number): Hash | undefined {
@@ -172,7 +178,7 @@ export class ChainModel {
       this.#state.nonces.set(tx.from, nonce + 1n);
       this.#state.included.set(`${tx.from} ${nonce}`, { hash: tx.hash, number });
       this.#payFee(block, tx.from, receipt);
-      const { status, logs } = this.#execute(tx, receipt);
+      const { status, logs } = this.#execute(tx, receipt, hasTransferLogs({ block }));
       const isAsExpected =
         Number(receipt.status) === status &&
         receipt.logs.length === logs &&
@@ -192,14 +198,14 @@ export class ChainModel {
   }
 
   /** @returns the status and the number of logs that the receipt must have */
-  #execute(tx: TransactionAnswer, receipt: ReceiptAnswer): { readonly status: number; readonly logs: number } {
+  #execute(tx: TransactionAnswer, receipt: ReceiptAnswer, hasLog: boolean): Effect {
     if (tx.to === null) return this.#create(tx, receipt);
     const value = BigInt(tx.value);
     this.#credit(tx.from, -value);
     this.#credit(tx.to, value);
     const { recorder, token, spinner } = this.#contracts;
     const state = this.#state;
-    if (!state.codes.has(tx.to) && tx.to !== token) return { status: 1, logs: 0 };
+    if (!state.codes.has(tx.to) && tx.to !== token) return { status: 1, logs: hasLog && value > 0n ? 1 : 0 };
     if (tx.to === recorder) {
       const [slot, stored] = inputWords(tx.input);
       state.recorderCalls++;
@@ -213,7 +219,7 @@ export class ChainModel {
     return this.#transferTokens(tx);
   }
 
-  #transferTokens({ from, input }: TransactionAnswer): { readonly status: number; readonly logs: number } {
+  #transferTokens({ from, input }: TransactionAnswer): Effect {
     const [to, amount] = inputWords(input, 4);
     const owned = this.tokensOf(from);
     if (owned < amount!) return { status: 0, logs: 0 };
@@ -223,7 +229,7 @@ export class ChainModel {
     return { status: 1, logs: 1 };
   }
 
-  #create(tx: TransactionAnswer, receipt: ReceiptAnswer): { readonly status: number; readonly logs: number } {
+  #create(tx: TransactionAnswer, receipt: ReceiptAnswer): Effect {
     const address = createAddress(tx.from, BigInt(tx.nonce));
     if (receipt.contractAddress !== address) {
       throw new StormFailure("RECEIPT_CHANGED", `${tx.hash} created ${receipt.contractAddress}, not ${address}`);
@@ -239,6 +245,11 @@ export class ChainModel {
     this.#state.balances.set(account, this.balanceOf(account) + amount);
   }
 }
+
+type Effect = { readonly status: number; readonly logs: number };
+
+/** From Amsterdam on each transfer of ether to another account has a log (EIP-7708). */
+const hasTransferLogs = ({ block }: Pick<ModelBlock, "block">) => block.slotNumber !== undefined;
 
 type ModelState = {
   readonly nonces: Map<Address, bigint>;

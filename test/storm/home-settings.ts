@@ -31,6 +31,8 @@ export type HomeSettings = {
   readonly preload?: string;
   /** Longest pause of a sender, which comes after one of four transactions. Milliseconds. */
   readonly pauseMsMax: number;
+  /** Amsterdam begins so many seconds after the home is made; undefined: never. */
+  readonly forkAfterSeconds?: number | undefined;
   /** Factor of the time that a life takes. */
   readonly slowness: number;
 };
@@ -47,6 +49,8 @@ const SPECULATION_PAUSE_MS_MAX = 150;
 const SPECULATION_BLOCK_TIME = "300ms";
 
 const PAUSE_MS_MAX = 12;
+/** Some lives of a fast home. */
+const FORK_SECONDS_MAX = 15;
 
 /** So small that some blocks begin segments and merge history, and calls that bend a dev chain its journal anew, in place of megabytes and gigabytes. */
 const SMALL_LIMITS = {
@@ -133,9 +137,21 @@ export function withSpeculation(drawn: HomeSettings, threads: number, random: ()
   };
 }
 
+/** Has half of the homes with a genesis file cross Amsterdam during their first lives. @param random a stream of its own */
+export function withFork(drawn: HomeSettings, random: () => number): HomeSettings {
+  const forkAfterSeconds = 1 + Math.floor(random() * FORK_SECONDS_MAX);
+  return { ...drawn, forkAfterSeconds: drawn.dev || random() < 0.5 ? undefined : forkAfterSeconds };
+}
+
 /** Writes the genesis file of a home that is no dev chain. */
-export function writeGenesis(home: string, { chainId }: HomeSettings, accounts: readonly Address[]): void {
+export function writeGenesis(home: string, settings: HomeSettings, accounts: readonly Address[]): void {
+  const { chainId, forkAfterSeconds } = settings;
   const alloc = new Map(accounts.map((address) => [address, DEV_BALANCE]));
+  const text = renderGenesis({ chainId, timestamp: GENESIS_TIMESTAMP, alloc, contractsUpTo: "amsterdam" });
+  const genesis = JSON.parse(text);
+  if (forkAfterSeconds !== undefined) {
+    genesis.config.amsterdamTime = Math.floor(Date.now() / 1000) + forkAfterSeconds;
+  }
   mkdirSync(dirname(genesisPath(home)), { recursive: true });
-  writeFileSync(genesisPath(home), renderGenesis({ chainId, timestamp: GENESIS_TIMESTAMP, alloc }));
+  writeFileSync(genesisPath(home), JSON.stringify(genesis));
 }

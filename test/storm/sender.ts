@@ -35,6 +35,11 @@ const RECORDER_SLOTS = 64;
 /** Bytes of a big contract. */
 const BIG_CODE_MIN = 2_000;
 const BIG_CODE_MAX = 20_000;
+/** State gas of new accounts and slots of any of these transactions together, and of a byte of code. */
+const STATE_GAS = 400_000n;
+const CODE_BYTE_GAS = 1_530n;
+/** With what a big contract costs anyway, the most gas that a transaction can have before Amsterdam is enough for it. */
+const BIG_CODE_MAX_WITH_STATE_GAS = 5_000;
 const ROUNDS_MAX = 40_000;
 
 export type SenderOptions = {
@@ -43,6 +48,8 @@ export type SenderOptions = {
   readonly contracts: Contracts;
   /** It creates the contracts with its first transactions. */
   readonly isDeployer: boolean;
+  /** The chain may come to Amsterdam, where what grows the state costs gas of its own (EIP-8037). */
+  readonly hasStateGas: boolean;
   readonly random: () => number;
 };
 
@@ -134,7 +141,8 @@ export class Sender {
         gasLimit: 1_200_000n,
       };
     }
-    const size = BIG_CODE_MIN + this.#below(BIG_CODE_MAX - BIG_CODE_MIN);
+    const sizeMax = this.#options.hasStateGas ? BIG_CODE_MAX_WITH_STATE_GAS : BIG_CODE_MAX;
+    const size = BIG_CODE_MIN + this.#below(sizeMax - BIG_CODE_MIN);
     return { to: null, input: bigDeployment(size, this.#below(2 ** 31)), value: 0n, gasLimit: 7_000_000n };
   }
 
@@ -152,14 +160,16 @@ export class Sender {
   }
 
   #sign(nonce: bigint, replaced: number, { to, input, value, gasLimit }: Content): SentTransaction {
-    const { privateKey, chainId } = this.#options;
+    const { privateKey, chainId, hasStateGas } = this.#options;
+    const codeBytes = to === null ? BigInt(input.length / 2) : 0n;
+    const stateGas = hasStateGas ? STATE_GAS + codeBytes * CODE_BYTE_GAS : 0n;
     const raise = (fee: bigint) => fee + (fee * BUMP_PERCENT * BigInt(replaced)) / 100n;
     const { hash, raw } = signTransaction(
       {
         type: 2,
         chainId,
         nonce,
-        gasLimit,
+        gasLimit: gasLimit + stateGas,
         maxFeePerGas: raise(MAX_FEE),
         maxPriorityFeePerGas: raise(TIP),
         to,

@@ -13,7 +13,7 @@ import { ChainModel } from "./chain-model.ts";
 import { checkHome } from "./check-home.ts";
 import { contractsOf } from "./contracts.ts";
 import { asFailure, StormFailure } from "./failure.ts";
-import { drawSettings, type HomeSettings, withSpeculation, writeGenesis } from "./home-settings.ts";
+import { drawSettings, type HomeSettings, withFork, withSpeculation, writeGenesis } from "./home-settings.ts";
 import { drawKill, type KillPlan } from "./kill-plan.ts";
 import { Ledger } from "./ledger.ts";
 import { type ArmedStep, killProcess } from "./node-process.ts";
@@ -23,8 +23,9 @@ import { logFileOf, StormNode } from "./storm-node.ts";
 
 const EVMINTD = fileURLToPath(new URL("../../bin/evmintd.js", import.meta.url));
 const SENDERS = 4;
-/** Sets the random numbers of settings with speculation threads apart, so that homes without them are as they were. */
+/** Set the random numbers of settings that came later apart, so that homes without them are as they were. */
 const SPECULATION_STREAM = 0x5eed;
+const FORK_STREAM = 0xf0f0;
 /** Most blocks that one rewind removes: proofs of so many are there, whatever the retention. */
 const REWIND_BLOCKS_MAX = 40;
 
@@ -54,10 +55,11 @@ export class StormHome implements Storm {
     this.#random = mulberry32(Math.imul(options.seed, 0x9e3779b1));
     const settings = drawSettings(options.engine, this.#random, options.firstPort);
     const threads = options.speculationThreads ?? 0;
-    const drawn =
-      threads > 0
-        ? withSpeculation(settings, threads, mulberry32(Math.imul(options.seed ^ SPECULATION_STREAM, 0x9e3779b1)))
-        : settings;
+    const stream = (name: number) => mulberry32(Math.imul(options.seed ^ name, 0x9e3779b1));
+    const drawn = withFork(
+      threads > 0 ? withSpeculation(settings, threads, stream(SPECULATION_STREAM)) : settings,
+      stream(FORK_STREAM),
+    );
     this.settings = { ...drawn, ...options.settings, flags: { ...drawn.flags, ...options.settings?.flags } };
     const home = join(options.directory, "home");
     mkdirSync(home, { recursive: true });
@@ -72,6 +74,7 @@ export class StormHome implements Storm {
           contracts,
           chainId: this.settings.chainId,
           isDeployer: index === 0,
+          hasStateGas: this.settings.forkAfterSeconds !== undefined,
           random: mulberry32(options.seed + index + 1),
         }),
     );
@@ -113,6 +116,7 @@ export class StormHome implements Storm {
     const { blocksSeen, receiptsSeen, model } = node.ledger;
     return {
       blocks: model.head,
+      blocksOfAmsterdam: model.blocksOfAmsterdam,
       transactionsAnswered: node.answered,
       receiptsSeen,
       blocksSeen,

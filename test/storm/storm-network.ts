@@ -56,6 +56,7 @@ export class StormNetwork implements Storm {
           contracts,
           chainId: settings.chainId,
           isDeployer: index === 0,
+          hasStateGas: false,
           random: mulberry32(options.seed + index + 1),
         }),
     );
@@ -99,6 +100,7 @@ export class StormNetwork implements Storm {
     const sum = (of: (node: StormNode) => number) => this.#nodes.reduce((total, node) => total + of(node), 0);
     return {
       blocks: this.#model.head,
+      blocksOfAmsterdam: this.#model.blocksOfAmsterdam,
       transactionsAnswered: sum(({ answered }) => answered),
       blocksSeen: sum(({ ledger }) => ledger.blocksSeen),
       receiptsSeen: sum(({ ledger }) => ledger.receiptsSeen),

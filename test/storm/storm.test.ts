@@ -17,6 +17,8 @@ import { logFileOf } from "./storm-node.ts";
 
 /** The nightly run kills for hours. */
 const KILLS = 10;
+/** Blocks of the first lives are before Amsterdam, those of the last after it. */
+const FORK_AFTER_SECONDS = 3;
 /** A faulty node is found out by then. */
 const FAULTY_KILLS_MAX = 25;
 /** In one of so many storms transactions are executed ahead in time, whatever else the machine does: only threads that never do fail. */
@@ -35,15 +37,18 @@ const POSSIBLE_ERRORS = [/RPC process ended, another is started.*"reason":"SIGKI
 type Given = Partial<Omit<StormHomeOptions, "directory" | "firstPort" | "onKill">>;
 
 for (const processes of [0, 2]) {
-  test(`nothing that was answered is lost in ${KILLS} kills, with ${processes} RPC processes`, async () => {
+  const fork = processes === 0 ? ", across Amsterdam" : "";
+  test(`nothing that was answered is lost in ${KILLS} kills, with ${processes} RPC processes${fork}`, async () => {
     const flags = { "json-rpc.processes": String(processes), "consensus.block-time": "instant" };
-    const settings = { rpcProcesses: processes, isInstant: true, flags };
+    const forkAfterSeconds = fork === "" ? undefined : FORK_AFTER_SECONDS;
+    const settings = { rpcProcesses: processes, isInstant: true, flags, forkAfterSeconds };
     const { report, kills } = await storm({ seed: 28 + processes, settings, kills: KILLS });
     assert.equal(kills.length, KILLS);
     assert.ok(report.blocks > KILLS);
     assert.ok(report.transactionsAnswered > KILLS);
     assert.ok(report.blocksSeen > 0);
     assert.ok(report.receiptsSeen > 0);
+    assert.equal(report.blocksOfAmsterdam > 0, fork !== "");
   });
 }
 

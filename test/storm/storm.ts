@@ -29,6 +29,8 @@ export type StormOptions = {
 /** Totals of a home. */
 export type HomeReport = {
   readonly blocks: number;
+  /** How many of them. */
+  readonly blocksOfAmsterdam: number;
   readonly transactionsAnswered: number;
   readonly receiptsSeen: number;
   readonly blocksSeen: number;

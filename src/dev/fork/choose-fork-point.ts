@@ -9,10 +9,14 @@ import { fetchRemoteCalls, type RemoteAccess, remoteName } from "./fetch-remote-
 import { type ForkAccounts, type ForkBlock, type ForkPoint, readForkBlock, readForkPoint } from "./fork-point.ts";
 import { planProvenReads } from "./proven-reads.ts";
 import { type PlanReads, planPlainReads } from "./remote-results.ts";
+import { remoteRulesOf } from "./remote-rules.ts";
 
 /** Whether the state of a remote chain must be proven: where its nodes can, always, never. */
 export const FORK_VERIFY_MODES = ["auto", "on", "off"] as const;
 type ForkVerifyMode = (typeof FORK_VERIFY_MODES)[number];
+
+/** For the answer to `eth_config`. */
+const CONFIGURATION_MS = 3_000;
 
 type ForkPointOptions = {
   readonly urls: readonly string[];
@@ -38,16 +42,20 @@ export async function chooseForkPoint(
   { urls, verify, blockNumber, accounts, access, chainId }: ForkPointOptions,
   { log, timers }: { readonly log: Logger; readonly timers: Timers },
 ): Promise<{ readonly point: ForkPoint; readonly isVerified: boolean }> {
-  const { fieldsHash, unknownMembers, ...block } = await readForkBlock(
-    fetchRemoteCalls({ urls, access, isFirstContact: true }, timers),
-    blockNumber,
-    chainId,
-  );
+  const [{ fieldsHash, unknownMembers, ...readBlock }, configuration] = await Promise.all([
+    readForkBlock(fetchRemoteCalls({ urls, access, isFirstContact: true }, timers), blockNumber, chainId),
+    readConfiguration(urls, access, timers),
+  ]);
+  const { rules, unknown } = remoteRulesOf(configuration, readBlock);
+  const block: ForkBlock = { ...readBlock, rules };
   const read = (isVerified: boolean) => {
     const planReads = planReadsOf(block, isVerified);
     return readForkPoint(fetchRemoteCalls({ urls, access, planReads }, timers), block, accounts);
   };
   const remote = urls.map(remoteName).join(", ");
+  if (unknown.length > 0) {
+    log.warn("the remote chain has rules that this version does not know", { remote, unknown: unknown.join(", ") });
+  }
   if (verify === "off") {
     log.info("fork is not verified: --fork-verify is off", { remote });
     return { point: await read(false), isVerified: false };
@@ -69,6 +77,20 @@ export async function chooseForkPoint(
     log.warn("fork is not verified: its remote node serves no proofs", { remote, reason });
     return { point, isVerified: false };
   }
+}
+
+/** What the nodes answer to `eth_config`, for which nobody waits long: most of them have no such method. undefined: nothing */
+async function readConfiguration(
+  urls: readonly string[],
+  access: RemoteAccess | undefined,
+  timers: Timers,
+): Promise<unknown> {
+  const once = { headers: {}, headersFor: [], ...access, retries: 0, timeoutMs: CONFIGURATION_MS };
+  const call = fetchRemoteCalls({ urls, access: once }, timers);
+  return call([{ method: "eth_config", params: [] }]).then(
+    ([result]) => result,
+    () => undefined,
+  );
 }
 
 /** Why no proof can hold under the state root of `block`; undefined: nothing is known against it. */

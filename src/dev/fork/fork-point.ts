@@ -15,6 +15,7 @@ import { ForkFileError, ForkRemoteError } from "./errors.ts";
 import type { RemoteCall, RemoteCalls } from "./remote-calls.ts";
 import { assertContinuable, remoteHeaderOf } from "./remote-header.ts";
 import { bigintOf, bytesOf } from "./remote-json.ts";
+import { type RemoteRules, storedRules } from "./remote-rules.ts";
 
 /** The block of a remote chain that a dev chain continues, and the accounts that it has from there on. */
 export type ForkPoint = {
@@ -23,18 +24,20 @@ export type ForkPoint = {
   /** What the remote chain calls the block: another hash than that of its fields where its headers are not Ethereum's. */
   readonly hash: Hash;
   readonly alloc: ReadonlyMap<Address, GenesisAccount>;
+  /** As the remote node names them; left out: those that the header shows. */
+  readonly rules?: RemoteRules | undefined;
 };
 
 /** Accounts that the dev chain needs. */
 export type ForkAccounts = {
   /** Are given this balance in wei; nonce and code stay those of the remote chain. */
   readonly funded: ReadonlyMap<Address, bigint>;
-  /** Contracts that blocks after `header` need; they are created where the remote chain has no code. */
-  contractsAfter(header: Header): ReadonlyMap<Address, Uint8Array>;
+  /** Contracts that blocks after `block` need; they are created where the remote chain has no code. */
+  contractsAfter(block: ForkBlock): ReadonlyMap<Address, Uint8Array>;
 };
 
 /** The block to continue, before anything of its state is read. */
-export type ForkBlock = Pick<ForkPoint, "chainId" | "header" | "hash">;
+export type ForkBlock = Pick<ForkPoint, "chainId" | "header" | "hash" | "rules">;
 
 /**
  * Reads the block to continue from the remote chain.
@@ -83,10 +86,11 @@ async function blockOf(call: RemoteCalls, number: number | undefined): Promise<s
  */
 export async function readForkPoint(
   call: RemoteCalls,
-  { chainId, header, hash }: ForkBlock,
+  block: ForkBlock,
   { funded, contractsAfter }: ForkAccounts,
 ): Promise<ForkPoint> {
-  const contracts = contractsAfter(header);
+  const { chainId, header, hash, rules } = block;
+  const contracts = contractsAfter(block);
   const at = toQuantity(header.number);
   const calls = [...funded.keys()].map(
     (address): RemoteCall => ({ method: "eth_getTransactionCount", params: [address, at] }),
@@ -104,7 +108,7 @@ export async function readForkPoint(
   for (const [address, code] of contracts) {
     if (codeOf.get(address)!.length === 0) alloc.set(address, { balance: 0n, nonce: 1n, code });
   }
-  return { chainId, header, hash, alloc };
+  return { chainId, header, hash, alloc, rules };
 }
 
 /** What a dev chain continues; null: nothing, it has a genesis of its own. */
@@ -124,6 +128,7 @@ type ForkFile = {
   readonly header: string;
   /** Left out: that of the header. */
   readonly hash?: string;
+  readonly rules?: RemoteRules;
   readonly alloc: Readonly<Record<string, { readonly balance: string; readonly nonce: string; readonly code: string }>>;
   readonly urls?: readonly string[];
   /** Left out: false. */
@@ -150,12 +155,13 @@ const REMEDY = "choose another --home, or remove this one";
 
 function choiceOf(file: ForkFile): ForkChoice {
   if (file === null) return null;
-  const { chainId, ownChainId, hash, alloc, urls, verified = false } = file;
+  const { chainId, ownChainId, hash, alloc, rules, urls, verified = false } = file;
   const header = decodeHeader(hexToBytes(file.header));
   const point: ForkPoint = {
     chainId: BigInt(chainId),
     header,
     hash: hash === undefined ? headerHash(header) : parseHash(hash),
+    ...(rules !== undefined && { rules: storedRules(rules) }),
     alloc: new Map(
       Object.entries(alloc).map(([address, { balance, nonce, code }]) => [
         parseAddress(address),
@@ -179,12 +185,13 @@ export function storeForkChoice(path: string, choice: ForkChoice): void {
 function fileOf(choice: ForkChoice): ForkFile {
   if (choice === null) return null;
   const { point, ownChainId, urls, isVerified } = choice;
-  const { chainId, header, hash, alloc } = point;
+  const { chainId, header, hash, alloc, rules } = point;
   return {
     chainId: toQuantity(chainId),
     ...(ownChainId !== undefined && { ownChainId: toQuantity(ownChainId) }),
     header: bytesToHex(encodeHeader(header)),
     hash,
+    ...(rules && { rules }),
     alloc: Object.fromEntries(
       [...alloc].map(([address, { balance, nonce = 0n, code = EMPTY_BYTES }]) => [
         address,

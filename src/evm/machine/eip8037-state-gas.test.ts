@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { compileAtOnce } from "../../../test/support/evm/machine/compile-at-once.ts";
 import { testBlock, testMessage } from "../../../test/support/evm/machine/environment.ts";
 import { createMemoryState } from "../../../test/support/evm/state/memory-state.ts";
 import { STATE_GAS } from "../../base/params/gas.ts";
@@ -8,20 +9,23 @@ import { EMPTY_BYTES } from "../../base/primitives/bytes.ts";
 import { hexToBytes } from "../../base/primitives/hex.ts";
 import { createWorldState } from "../state/world-state.ts";
 import { createEvm } from "./engine.ts";
+import type { Evm } from "./evm.ts";
 
 const contract = `0x${"cc".repeat(20)}` as Address;
 const callee = `0x${"dd".repeat(20)}` as Address;
 const GAS = 1_000_000n;
 const evm = createEvm();
 
+type Execution = { code: string; calleeCode?: string; reservoir?: bigint; engine?: Evm };
+
 /** @property gasUsed of the gas for execution, with what was spilled; @property stateUsed of both */
-function run({ code, calleeCode = "", reservoir = 0n }: { code: string; calleeCode?: string; reservoir?: bigint }) {
+function run({ code, calleeCode = "", reservoir = 0n, engine = evm }: Execution) {
   const state = createWorldState(createMemoryState());
   const put = (text: string) => state.putCode(hexToBytes(`0x${text.replaceAll(" ", "")}`));
   state.setAccount(contract, { nonce: 1n, balance: 100n, codeHash: put(code) });
   state.setAccount(callee, { nonce: 1n, balance: 100n, codeHash: put(calleeCode) });
   const message = testMessage({ to: contract, gas: GAS, reservoir });
-  const { outcome, gasLeft, reservoirLeft, spilled, gasRefund, logs } = evm.execute(
+  const { outcome, gasLeft, reservoirLeft, spilled, gasRefund, logs } = engine.execute(
     message,
     testBlock({ hardfork: "amsterdam" }),
     state,
@@ -58,6 +62,22 @@ test("a slot that the callee of a call clears is given back to the caller that l
   const code = `${SET} 5f5f5f5f 73${callee.slice(2)} 5a f4 50`;
   const { stateUsed, reservoirLeft, spilled } = run({ code, calleeCode: "5f 5f 55" });
   assert.deepEqual([stateUsed, reservoirLeft, spilled], [0n, 0n, 0n]);
+});
+
+test("SSTORE needs more gas than a stipend, however much is in the reservoir (EIP-2200)", () => {
+  // The slot is warm and stays 0. DELEGATECALL with `left` gas for SSTORE; what a callee that halts had is used.
+  const gasUsed = (left: bigint, reservoir: bigint, engine = evm) => {
+    const gas = (left + 4n).toString(16).padStart(4, "0");
+    const code = `5f 54 50 5f5f5f5f 73${callee.slice(2)} 61${gas} f4 50`;
+    return run({ code, calleeCode: "5f 5f 55", reservoir, engine }).gasUsed;
+  };
+  for (const engine of [evm, createEvm({ tier: compileAtOnce() })]) {
+    for (const reservoir of [0n, 1n, STATE_GAS.slot]) {
+      const passed = gasUsed(2_301n, reservoir, engine);
+      assert.equal(gasUsed(2_300n, reservoir, engine) - passed, 2_300n - 100n, `${reservoir}`);
+      assert.equal(gasUsed(60_000n, reservoir, engine), passed);
+    }
+  }
 });
 
 test("a frame that reverts gives back its state gas, and one that halts burns what it lent", () => {

@@ -1,5 +1,5 @@
 import type { Simulation } from "../kernel/simulation.ts";
-import { type BlockJson, Model, type ReceiptJson } from "./model.ts";
+import { type BlockJson, type Fork, Model, type ReceiptJson } from "./model.ts";
 
 /** A block as JSON-RPC shows it, with its receipts. */
 export type SeenBlock = {
@@ -41,10 +41,9 @@ export class Ledger {
   highestRemoved = 0;
   readonly #onRewind: ((head: number) => void)[] = [];
 
-  /** @param forkTime Unix time of the fork that the workload probes */
-  constructor(simulation: Simulation, forkTime: number) {
+  constructor(simulation: Simulation, fork: Fork) {
     this.#simulation = simulation;
-    this.model = new Model(forkTime);
+    this.model = new Model(fork);
   }
 
   /** A node showed a block. */

@@ -1,3 +1,4 @@
+import type { Plan } from "../scenario/plan.ts";
 import { CLOCK, FORK_PROBE, LEDGER, RELAY } from "../workload/contracts.ts";
 import { USER_BALANCE, USERS } from "../workload/user-keys.ts";
 
@@ -11,6 +12,9 @@ export type BlockJson = {
   readonly baseFeePerGas: string;
   readonly gasLimit: string;
   readonly gasUsed: string;
+  /** From Amsterdam on, as the next one. */
+  readonly slotNumber?: string;
+  readonly blockAccessListHash?: string;
   readonly blobGasUsed: string;
   readonly excessBlobGas: string;
   readonly stateRoot: string;
@@ -74,6 +78,13 @@ export type ModelState = {
 const CONTRACTS: ReadonlySet<string> = new Set([LEDGER, RELAY, FORK_PROBE, CLOCK].map(({ address }) => address));
 
 const TRANSFER_GAS = 21_000n;
+/** EIP-2780: of the sender, of another recipient, and of a value that it gets */
+const AMSTERDAM_TRANSFER_GAS = { base: 12_000n, recipient: 3_000n, value: 6_000n };
+/** EIP-7708: the log of a value that another account gets */
+const TRANSFER_LOG = {
+  address: "0xfffffffffffffffffffffffffffffffffffffffe",
+  topic: "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef",
+};
 const ELASTICITY = 2n;
 const BASE_FEE_CHANGE = 8n;
 
@@ -84,6 +95,9 @@ const BLOB_GAS_TARGET = 6n * GAS_PER_BLOB;
 const BLOB_FEE_UPDATE_FRACTION = 5_007_716n;
 /** EIP-7918: a blob costs at least as much as so much gas. */
 const BLOB_BASE_COST = 8_192n;
+
+/** The newest fork of the chain, and the Unix time from which it is active. */
+export type Fork = { readonly fork: Plan["fork"]; readonly time: number };
 
 /** What a block or an answer says is not what the model has. */
 export class ModelDisagreement extends Error {
@@ -96,13 +110,11 @@ export class ModelDisagreement extends Error {
  */
 export class Model {
   readonly #states: ModelState[];
-  /** Unix time from which the probe succeeds. */
-  readonly #forkTime: number;
+  readonly #fork: Fork;
   #parent: BlockJson | undefined;
 
-  /** @param forkTime in seconds; 0: from block 0 on */
-  constructor(forkTime: number) {
-    this.#forkTime = forkTime;
+  constructor(fork: Fork) {
+    this.#fork = fork;
     const balances = new Map(USERS.map(({ address }) => [address as string, USER_BALANCE]));
     const empty = {
       hash: "",
@@ -126,8 +138,10 @@ export class Model {
     return this.#states[number];
   }
 
-  hasFork(number: number): boolean {
-    return (this.#states[number]?.timestamp ?? 0) >= this.#forkTime;
+  /** What a call of the probe answers on a block: leading zeros of 0, or the slot, which is the number of the block. */
+  probe(number: number): string | undefined {
+    if ((this.#states[number]?.timestamp ?? 0) < this.#fork.time) return undefined;
+    return word(this.#fork.fork === "amsterdam" ? BigInt(number) : 256n);
   }
 
   /** Forgets all blocks after `number`, which is `last`. */
@@ -140,7 +154,7 @@ export class Model {
   /** Executes the block after its head. @throws ModelDisagreement where it or a receipt is not what it must be */
   execute(block: BlockJson, receipts: readonly ReceiptJson[]): void {
     const parent = this.#states.at(-1)!;
-    const execution = new Execution(parent, block, this.#forkTime);
+    const execution = new Execution(parent, block, this.#fork);
     execution.checkHeader(this.#parent);
     assertEqual(receipts.length, block.transactions.length, "receipts");
     for (const [index, transaction] of block.transactions.entries()) execution.run(transaction, receipts[index]!);
@@ -154,6 +168,8 @@ class Execution {
   readonly #block: BlockJson;
   readonly #parent: ModelState;
   readonly #hasFork: boolean;
+  readonly #hasOsaka: boolean;
+  readonly #hasAmsterdam: boolean;
   readonly #balances: Map<string, bigint>;
   readonly #nonces: Map<string, number>;
   readonly #counts: Map<string, number>;
@@ -162,10 +178,12 @@ class Execution {
   #gasUsed = 0n;
   #blobGasUsed = 0n;
 
-  constructor(parent: ModelState, block: BlockJson, forkTime: number) {
+  constructor(parent: ModelState, block: BlockJson, { fork, time }: Fork) {
     this.#parent = parent;
     this.#block = block;
-    this.#hasFork = Number(block.timestamp) >= forkTime;
+    this.#hasFork = Number(block.timestamp) >= time;
+    this.#hasAmsterdam = this.#hasFork && fork === "amsterdam";
+    this.#hasOsaka = this.#hasFork || fork === "amsterdam";
     this.#balances = new Map(parent.balances);
     this.#nonces = new Map(parent.nonces);
     this.#counts = new Map(parent.counts);
@@ -175,11 +193,13 @@ class Execution {
   checkHeader(parent: BlockJson | undefined): void {
     const block = this.#block;
     assertEqual(Number(block.number), this.#parent.number + 1, "number");
+    assertEqual(block.slotNumber, this.#hasAmsterdam ? block.number : undefined, "slot number");
+    assertEqual(block.blockAccessListHash !== undefined, this.#hasAmsterdam, "an access list");
     if (parent === undefined) return;
     assertEqual(block.parentHash, parent.hash, "parent hash");
     if (Number(block.timestamp) < Number(parent.timestamp)) throw new ModelDisagreement("time went back");
     assertEqual(BigInt(block.baseFeePerGas), nextBaseFee(parent), "base fee");
-    assertEqual(BigInt(block.excessBlobGas), nextExcessBlobGas(parent, this.#hasFork), "excess blob gas");
+    assertEqual(BigInt(block.excessBlobGas), nextExcessBlobGas(parent, this.#hasOsaka), "excess blob gas");
   }
 
   run(transaction: TransactionJson, receipt: ReceiptJson): void {
@@ -203,12 +223,14 @@ class Execution {
     const isSuccess = this.#effect(transaction, gasUsed);
     assertEqual(Number(receipt.status) === 1, isSuccess, `${name}: success`);
     assertEqual(text(receipt.logs.map(factsOf)), text(this.#logs.slice(logs).map(factsOf)), `${name}: logs`);
-    if (!CONTRACTS.has(to)) assertEqual(gasUsed, TRANSFER_GAS, `${name}: gas`);
+    if (!CONTRACTS.has(to)) assertEqual(gasUsed, this.#transferGas(transaction), `${name}: gas`);
   }
 
   end(): ModelState {
     const { number, hash, stateRoot, timestamp, baseFeePerGas, gasUsed, miner } = this.#block;
-    assertEqual(BigInt(gasUsed), this.#gasUsed, "gas used");
+    // From Amsterdam on the larger one of two parts, without what is refunded: these transactions have no refunds.
+    const isPart = this.#hasAmsterdam && BigInt(gasUsed) < this.#gasUsed && 2n * BigInt(gasUsed) >= this.#gasUsed;
+    if (!isPart) assertEqual(BigInt(gasUsed), this.#gasUsed, "gas used");
     assertEqual(BigInt(this.#block.blobGasUsed), this.#blobGasUsed, "blob gas used");
     if (this.#blobGasUsed > BLOB_GAS_MAX) throw new ModelDisagreement("more blobs than a block takes");
     return {
@@ -262,7 +284,18 @@ class Execution {
     if (to === LEDGER.address) return this.#count(from, input, hash);
     this.#add(from, -BigInt(value));
     this.#add(to, BigInt(value));
+    if (this.#hasAmsterdam && BigInt(value) > 0n && from !== to) {
+      const topics = [TRANSFER_LOG.topic, word(BigInt(from)), word(BigInt(to))];
+      this.#log({ address: TRANSFER_LOG.address, topics, data: word(BigInt(value)), hash });
+    }
     return true;
+  }
+
+  #transferGas({ from, to, value }: TransactionJson): bigint {
+    if (!this.#hasAmsterdam) return TRANSFER_GAS;
+    const { base, recipient, value: withValue } = AMSTERDAM_TRANSFER_GAS;
+    if (from === to) return base;
+    return base + recipient + (BigInt(value) > 0n ? withValue : 0n);
   }
 
   /** A call of the counting contract. @returns whether it succeeds */

@@ -46,4 +46,20 @@ export const ESCAPED_MUTANTS: readonly EscapedMutant[] = [
     seedsMax: 100,
     checks: ["liveness"],
   },
+  {
+    name: "sentry-counts-state-gas",
+    why: "The sentry of SSTORE (EIP-2200) takes the reservoir of state gas (EIP-8037) for gas: a call with a stipend writes storage.",
+    missing:
+      "Transactions with more gas than 2^24, which alone have a reservoir. `eip8037-state-gas.test.ts` executes with one, and catches it.",
+    patches: [
+      {
+        file: "src/evm/machine/gen/opcodes/state.ts",
+        from: `    const total = i64.add(loop.gas, i64.load(globals.reserve));`,
+        to: `    const total = i64.add(i64.add(loop.gas, i64.load(globals.reservoir)), i64.load(globals.reserve));`,
+      },
+    ],
+    plan: { engine: "solo" },
+    seedsMax: 1,
+    checks: ["model"],
+  },
 ];

@@ -187,7 +187,7 @@ export class FaultInjector {
   #writeGenesis({ machine: { disk } }: ClusterNode, forkTime: number | undefined): void {
     const { content } = disk.find(genesisPath(HOME)) as FileNode;
     content.truncate(0);
-    content.write(Buffer.from(genesisText(forkTime)), 0);
+    content.write(Buffer.from(genesisText(this.#cluster.plan, forkTime)), 0);
     content.sync();
   }
 

@@ -12,7 +12,7 @@ import { cometbftPath, genesisPath } from "../../../src/node/config/home.ts";
 import { makeFolder } from "../../../src/store/storage/make-folder.ts";
 import type { Machine } from "../kernel/machine.ts";
 import { START_OF_TIME } from "../kernel/simulation.ts";
-import { CLOCK, FORK_PROBE, LEDGER, type Predeployed, RELAY } from "../workload/contracts.ts";
+import { CLOCK, forkProbe, LEDGER, RELAY } from "../workload/contracts.ts";
 import { CHAIN_ID, USER_BALANCE, USERS } from "../workload/user-keys.ts";
 import type { Plan } from "./plan.ts";
 
@@ -23,20 +23,18 @@ export const RPC_PORT = 26_657;
 /** Unix time of block 0: a minute before the simulation begins. */
 const GENESIS_TIME = START_OF_TIME / 1000 - 60;
 
-/** Unix time at which Osaka begins; 0: with block 0. */
+/** Unix time at which the plan's fork begins; 0: with block 0. */
 export function forkTimeOf({ forkAfterMs }: Pick<Plan, "forkAfterMs">): number {
   return forkAfterMs === 0 ? 0 : GENESIS_TIME + Math.floor(forkAfterMs / 1000);
 }
 
-/** Contracts of every chain. */
-const PREDEPLOYED: readonly Predeployed[] = [LEDGER, RELAY, FORK_PROBE];
-
-/** Text of the genesis file. @param forkTime of Osaka, Unix seconds; undefined: never */
-export function genesisText(forkTime: number | undefined, contracts = PREDEPLOYED): string {
+/** Text of the genesis file. @param forkTime of the plan's fork, Unix seconds; undefined: never */
+export function genesisText({ fork, speculationThreads }: Plan, forkTime: number | undefined): string {
   const alloc = new Map(USERS.map(({ address }) => [address, USER_BALANCE]));
-  const text = renderGenesis({ chainId: CHAIN_ID, timestamp: GENESIS_TIME, alloc });
+  const text = renderGenesis({ chainId: CHAIN_ID, timestamp: GENESIS_TIME, alloc, contractsUpTo: fork });
   const genesis = JSON.parse(text) as { config: Record<string, unknown>; alloc: Record<string, unknown> };
-  genesis.config["osakaTime"] = forkTime;
+  genesis.config[`${fork}Time`] = forkTime;
+  const contracts = [LEDGER, RELAY, forkProbe(fork), ...(speculationThreads > 0 ? [CLOCK] : [])];
   for (const { address, code } of contracts) genesis.alloc[address] = { balance: "0x0", nonce: "0x1", code };
   return JSON.stringify(genesis);
 }
@@ -52,8 +50,7 @@ export type Identity = {
 
 /** Writes the homes of all nodes, and returns who they are; nobody under the solo engine. */
 export function makeHomes(plan: Plan, machines: readonly Machine[]): readonly Identity[] {
-  const contracts = plan.speculationThreads > 0 ? [...PREDEPLOYED, CLOCK] : PREDEPLOYED;
-  const text = genesisText(forkTimeOf(plan), contracts);
+  const text = genesisText(plan, forkTimeOf(plan));
   const genesis = parseGenesis(text);
   const { block } = genesisBlock(genesis);
   const keys: Uint8Array[] = [];

@@ -95,7 +95,9 @@ export type Plan = {
   readonly speculationThreads: number;
   /** An operator removes the newest blocks so often, on average; 0: never. */
   readonly rewindEveryMs: number;
-  /** Osaka begins so long after block 0; 0: with it. */
+  /** The newest fork of the chain. */
+  readonly fork: "osaka" | "amsterdam";
+  /** `fork` begins so long after block 0, and the forks before it with block 0; 0: all begin with it. */
   readonly forkAfterMs: number;
 };
 
@@ -186,6 +188,7 @@ export function planOf(options: PlanOptions): Plan {
     users,
     hasVotes,
     transactionsPerMinute: random.pick([0, 6, 20, 60, 120]),
+    fork: random.stream("fork").chance(0.5) ? "amsterdam" : "osaka",
     // Block 0 is a minute before the start.
     forkAfterMs: random.chance(0.3) ? random.integer(30_000, durationMs + 30_000) : 0,
     blobTransactionsPerMinute: blobRateOf(random.stream("blobs")),

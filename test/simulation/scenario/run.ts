@@ -42,7 +42,7 @@ export function runPlan(plan: Plan, hasLines: boolean): RunResult {
   enter(simulation);
   try {
     const cluster = new Cluster(simulation, plan);
-    const ledger = new Ledger(simulation, forkTimeOf(plan));
+    const ledger = new Ledger(simulation, { fork: plan.fork, time: forkTimeOf(plan) });
     const observers = cluster.nodes.map((node) => new Observer(cluster, node, ledger));
     new Questioner(cluster, ledger);
     for (const node of cluster.nodes) new StoreReader(cluster, node, ledger);

@@ -32,8 +32,8 @@ export type BlobTransactionOptions = {
 };
 
 /** When blobs are sent, in milliseconds of the simulation: their proofs have another form before Osaka. */
-export function blobsBeginMs(plan: Pick<Plan, "forkAfterMs">): number {
-  return Math.max(0, 1_000 * forkTimeOf(plan) - START_OF_TIME);
+export function blobsBeginMs(plan: Plan): number {
+  return plan.fork === "osaka" ? Math.max(0, 1_000 * forkTimeOf(plan) - START_OF_TIME) : 0;
 }
 
 /** Commitments for one transaction, mostly few: those that others have too, or new ones. @param name of the transaction */

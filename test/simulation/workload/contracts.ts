@@ -2,6 +2,7 @@ import type { Address } from "../../../src/base/primitives/address.ts";
 import { bytesToHex, type Hex } from "../../../src/base/primitives/hex.ts";
 import { keccak256 } from "../../../src/base/primitives/keccak.ts";
 import { assemble } from "../../support/assembler.ts";
+import type { Plan } from "../scenario/plan.ts";
 
 export type Predeployed = { readonly address: Address; readonly code: Hex };
 
@@ -34,5 +35,10 @@ export const CLOCK: Predeployed = {
   code: assemble("TIMESTAMP PUSH0 MSTORE NUMBER PUSH1 20 MSTORE PUSH1 40 PUSH0 LOG0 STOP"),
 };
 
-/** Succeeds from Osaka on: CLZ (EIP-7939) is no instruction before. */
-export const FORK_PROBE: Predeployed = { address: addressOf("fork probe"), code: "0x5f1e5f5260205ff3" };
+/** The contract that `forkProbe` gives its code. */
+export const FORK_PROBE: Pick<Predeployed, "address"> = { address: addressOf("fork probe") };
+
+/** Succeeds from `fork` on, whose instruction it has: CLZ (EIP-7939) of 0, or the slot number (EIP-7843). */
+export function forkProbe(fork: Plan["fork"]): Predeployed {
+  return { ...FORK_PROBE, code: fork === "amsterdam" ? "0x4b5f5260205ff3" : "0x5f1e5f5260205ff3" };
+}

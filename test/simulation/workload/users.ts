@@ -40,6 +40,8 @@ type Workload = "mixed" | "heavy";
 const BURST_MAX = 6;
 /** More than what is executed ahead needs. */
 const HEAVY_GAS = 130_000n;
+/** State gas of three new slots (EIP-8037), more than a call of these contracts makes. */
+const NEW_SLOTS_GAS = 300_000n;
 
 /** Sends transactions of one account over all nodes, as a wallet does that counts nonces by its own memory. */
 export class User {
@@ -49,6 +51,8 @@ export class User {
   readonly #account: (typeof USERS)[number];
   readonly #pauseMs: number;
   readonly #workload: Workload;
+  /** Gas of calls beyond that of Osaka. */
+  readonly #stateGas: bigint;
   #nonce = 0;
   /** Successful calls of the counting contract so far, if all that were sent are included in order. */
   #count = 0;
@@ -71,6 +75,7 @@ export class User {
     this.#random = cluster.simulation.random.stream(`user ${options.index}`);
     this.#account = USERS[options.index]!;
     this.#pauseMs = options.pauseMs;
+    this.#stateGas = cluster.plan.fork === "amsterdam" ? NEW_SLOTS_GAS : 0n;
     options.ledger.onRewind(() => this.#beginAnew());
     this.#later();
     this.#watch();
@@ -151,13 +156,15 @@ export class User {
       const isWrong = random.chance(0.1);
       const expected = isWrong ? this.#count + 7 : this.#count++;
       const data = Buffer.from(expected.toString(16).padStart(64, "0"), "hex");
-      const fields = { ...shared, type: 2, to: LEDGER.address, data: new Uint8Array(data), gasLimit: 100_000n };
+      const gasLimit = 100_000n + this.#stateGas;
+      const fields = { ...shared, type: 2, to: LEDGER.address, data: new Uint8Array(data), gasLimit };
       return { ...fields, maxFeePerGas: 0n, maxPriorityFeePerGas: 0n } as unknown as TransactionFields;
     }
     if (dice < 0.95) {
       // Others count over the relay too: the guess is wrong where one of them is first.
       const data = Buffer.from((this.#relayed + (dice < 0.93 ? 0 : 7)).toString(16).padStart(64, "0"), "hex");
-      const fields = { ...shared, type: 2, to: RELAY.address, data: new Uint8Array(data), gasLimit: 130_000n };
+      const gasLimit = 130_000n + this.#stateGas;
+      const fields = { ...shared, type: 2, to: RELAY.address, data: new Uint8Array(data), gasLimit };
       return { ...fields, maxFeePerGas: 0n, maxPriorityFeePerGas: 0n } as unknown as TransactionFields;
     }
     const fields = { ...shared, type: 2, to: FORK_PROBE.address, gasLimit: 30_000n };
@@ -167,7 +174,7 @@ export class User {
   #drawHeavy(nonce: number): TransactionFields {
     const random = this.#random;
     const shared = { type: 2, nonce: BigInt(nonce), chainId: CHAIN_ID, data: new Uint8Array(), accessList: [] };
-    const unpriced = { value: 0n, gasLimit: HEAVY_GAS, maxFeePerGas: 0n, maxPriorityFeePerGas: 0n };
+    const unpriced = { value: 0n, gasLimit: HEAVY_GAS + this.#stateGas, maxFeePerGas: 0n, maxPriorityFeePerGas: 0n };
     const dice = random.fraction();
     // To others who send, whose nonces and balances change as well.
     const effect = { to: random.pick(HEAVY_USERS).address, value: BigInt(random.below(1_000_000)), data: shared.data };

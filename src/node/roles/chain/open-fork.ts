@@ -1,5 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { BLOB_FORKS, DEFAULT_BLOB_SCHEDULE } from "../../../base/params/blob-schedule.ts";
+import type { ChainConfig } from "../../../base/params/chain-config.ts";
 import { type Genesis, parseGenesis } from "../../../base/params/genesis.ts";
 import { hardforkAt } from "../../../base/params/hardforks.ts";
 import { parseAddress } from "../../../base/primitives/address.ts";
@@ -8,7 +10,6 @@ import { hexToBytes } from "../../../base/primitives/hex.ts";
 import type { Logger } from "../../../base/telemetry/logger.ts";
 import type { Timers } from "../../../base/telemetry/timers.ts";
 import { EMPTY_TRIE_ROOT } from "../../../base/types/constants.ts";
-import type { Header } from "../../../base/types/header.ts";
 import type { BlockRecord } from "../../../chain/block-store.ts";
 import type { RemoteChain } from "../../../chain/reader.ts";
 import { DevControlError } from "../../../dev/dev-settings.ts";
@@ -17,6 +18,7 @@ import { fetchRemoteCalls } from "../../../dev/fork/fetch-remote-calls.ts";
 import { FORK_CACHE_LIMITS, ForkCache, forkCacheName, removeUnboundCaches } from "../../../dev/fork/fork-cache.ts";
 import {
   type ForkAccounts,
+  type ForkBlock,
   type ForkChoice,
   type ForkPoint,
   loadForkChoice,
@@ -290,29 +292,40 @@ function accountsOf(config: Config): ForkAccounts {
   const accounts = devAccounts(count ?? DEFAULTS.devAccounts, openDevWallet(config));
   return {
     funded: new Map(accounts.map(({ address }) => [address, balance ?? DEV_BALANCE])),
-    contractsAfter(header) {
-      const contracts = systemContractsOf(hardforkAfter(config, header));
+    contractsAfter(block) {
+      const contracts = systemContractsOf(hardforkAfter(config, block));
       return new Map(contracts.map(({ address, code }) => [parseAddress(address), hexToBytes(code)]));
     },
   };
 }
 
-/** The rules of the blocks after `header`: those that were asked for, else the default, or those of the remote chain where it is further. */
-function hardforkAfter({ devChain }: Config, { slotNumber }: Header): DevHardfork {
-  return devChain.hardfork ?? (slotNumber === undefined ? DEFAULT_DEV_HARDFORK : "amsterdam");
+/** The rules of the blocks after a forked one: those that were asked for, else the remote chain's, else the default, or what the header shows where it is further. */
+function hardforkAfter({ devChain }: Config, { header, rules }: ForkBlock): DevHardfork {
+  const shown = header.slotNumber === undefined ? DEFAULT_DEV_HARDFORK : "amsterdam";
+  return devChain.hardfork ?? rules?.hardfork ?? shown;
+}
+
+/** `config`, whose forks are all active, with the remote chain's blob parameters. */
+function withBlobs(config: ChainConfig, { rules }: ForkBlock): ChainConfig {
+  const params = DEFAULT_BLOB_SCHEDULE[rules?.blobSchedule ?? ""];
+  const newest = BLOB_FORKS.find(([name]) => config.blobSchedule[name] !== undefined);
+  if (params === undefined || newest === undefined) return config;
+  return { ...config, blobSchedule: { ...config.blobSchedule, [newest[0]]: params } };
 }
 
 /** The genesis of the blocks after the fork. */
-function genesisOf(config: Config, { header, alloc }: ForkPoint, chainId: bigint): Genesis {
+function genesisOf(config: Config, point: ForkPoint, chainId: bigint): Genesis {
   const { codeSizeLimit, hasTxGasLimit } = config.devChain;
-  const { timestamp } = header;
+  const { timestamp } = point.header;
   const text = renderGenesis({
     chainId,
     timestamp,
     alloc: new Map(),
-    hardfork: hardforkAfter(config, header),
+    hardfork: hardforkAfter(config, point),
     ...(codeSizeLimit !== null && { codeSizeMax: codeSizeLimit }),
     noTxGasLimit: !hasTxGasLimit,
   });
-  return { ...parseGenesis(text), alloc };
+  const genesis = parseGenesis(text);
+  const rules = config.devChain.hardfork === null ? withBlobs(genesis.config, point) : genesis.config;
+  return { ...genesis, config: rules, alloc: point.alloc };
 }

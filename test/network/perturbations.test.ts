@@ -24,7 +24,7 @@ const PROVOKED = [
   /too far in the future/,
   /no space left on device/,
   /bytes of disk are left/,
-  /ENOSPC/,
+  /ENOSPC|POOL_JOURNAL_WRITE|STORE_DISK_FULL/,
 ];
 
 type Disturb = (node: NetworkNode, index: number) => Promise<void>;

@@ -9,6 +9,9 @@ import { finalityTimes } from "./finality.ts";
 
 const VALIDATORS = 4;
 const DELAYS_MS = [0, 20, 50, 100];
+/** Share of lost pieces in a run more, and its delay. */
+const LOSS = 0.01;
+const LOSSY_MS = 50;
 const RATE = 10;
 const TIMED = 300;
 /** Blocks over which the interval is measured. */
@@ -19,8 +22,9 @@ const PARTED_MS = 50;
 
 /**
  * `npm run bench -- wan [DELAY …]`: four validators with blocks each second, whose connections go through proxies that deliver each byte so many milliseconds later: time
- * between blocks, and from sending a transfer to the block that has it. Then partitions of a minute with 50 ms: time from the heal to the next block, and until
- * every node is ready. A proxy has neither loss nor the slow start of TCP, and its partition ends connections, where a network loses packets.
+ * between blocks, and from sending a transfer to the block that has it; once more with a hundredth of the pieces lost, which arrive after TCP's retransmission. Then
+ * partitions of a minute with 50 ms: time from the heal to the next block, and until every node is ready. A proxy has no slow start of TCP, and its partition ends
+ * connections, where a network loses packets.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "evmint-bench-"));
@@ -29,10 +33,11 @@ export async function run(args: readonly string[]): Promise<void> {
   writeFileSync(genesis, genesisText(keys));
   try {
     const rows: Record<string, string | number>[] = [];
-    const delays = args.length === 0 ? DELAYS_MS : args.map(Number);
-    for (const delay of delays) {
+    const delays = (args.length === 0 ? DELAYS_MS : args.map(Number)).map((delay) => ({ delay, loss: 0 }));
+    for (const { delay, loss } of [...delays, { delay: LOSSY_MS, loss: LOSS }]) {
       const transfers = signAll("transfer", keys, TIMED);
-      rows.push(await withDelay(genesis, delay, (network) => timesOf(network, transfers)));
+      const times = await withDelay(genesis, delay, (network) => timesOf(network, transfers), loss);
+      rows.push({ "lost %": loss * 100, ...times });
       console.error(rows.at(-1));
     }
     printTable(rows);
@@ -50,10 +55,10 @@ export async function run(args: readonly string[]): Promise<void> {
 
 type Row = Readonly<Record<string, string | number>>;
 
-async function withDelay(genesis: string, delay: number, use: (network: Network) => Promise<Row>) {
+async function withDelay(genesis: string, delay: number, use: (network: Network) => Promise<Row>, loss = 0) {
   const network = await Network.create({ validators: VALIDATORS, genesis, blockTime: "1s" });
   try {
-    network.delay(delay);
+    network.delay(delay, loss);
     await network.linkNodes((from, to) => from < to);
     for (const node of network.nodes) node.start();
     for (const node of network.nodes) await reaches(node, 5);

@@ -1,6 +1,6 @@
 import type { Logger } from "../base/telemetry/logger.ts";
 import type { Metrics } from "../base/telemetry/metrics.ts";
-import { RULES_ADDRESS } from "../chain/agreement/agreement.ts";
+import { differingValues, RULES_ADDRESS } from "../chain/agreement/agreement.ts";
 import type { Chain } from "../chain/chain.ts";
 import type { Voting } from "./governance.ts";
 
@@ -15,6 +15,8 @@ type AgreementReportsModules = {
 export class AgreementReports {
   readonly #modules: AgreementReportsModules;
   #values = new Map<string, bigint>();
+  /** Of the votes that were reported. */
+  #differing = new Map<string, string>();
 
   constructor(modules: AgreementReportsModules) {
     this.#modules = modules;
@@ -38,7 +40,7 @@ export class AgreementReports {
   /** Logs what is new, and at the start what was agreed on before. */
   report(): void {
     const { chain, voting, log } = this.#modules;
-    const { values } = voting.agreementAt(this.#head());
+    const { values, votes } = voting.agreementAt(this.#head());
     for (const { name, value } of values) {
       if (this.#values.get(name) !== value) log.info("the validators agree on a rule", { name, value });
     }
@@ -46,11 +48,22 @@ export class AgreementReports {
       if (!values.some((each) => each.name === name)) log.info("the validators agree on a rule no more", { name });
     }
     this.#values = new Map(values.map(({ name, value }) => [name, value]));
+    this.#reportDiffering(differingValues(votes));
     const { unknownFork } = chain.config;
     if (unknownFork === undefined) return;
     log.error("this program does not know a fork that was agreed on and stops before it: install a version that does", {
       ...unknownFork,
     });
+  }
+
+  /** Nobody would otherwise learn why a rule that all vote for is never agreed on. */
+  #reportDiffering(differing: ReadonlyMap<string, readonly bigint[]>): void {
+    for (const [name, values] of differing) {
+      if (this.#differing.get(name) === values.join()) continue;
+      const message = "votes about a rule differ, and only votes for the same value count together";
+      this.#modules.log.warn(message, { name, values });
+    }
+    this.#differing = new Map([...differing].map(([name, values]) => [name, values.join()]));
   }
 
   #head(): number {

@@ -5,9 +5,8 @@ import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
 import { encodeAbiParameters } from "viem";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
-import { overHttp } from "../support/clients.ts";
+import { overHttp, overIpc } from "../support/clients.ts";
 import { type Evmintd, spawnEvmintd, startEvmintd } from "../support/evmintd.ts";
-import { freePort } from "../support/free-port.ts";
 
 const [ALICE, BOB] = DEV_ADDRESSES;
 /** Reverts with Error("no"): PUSH and MSTORE of the ABI encoding, REVERT. */
@@ -101,13 +100,14 @@ test("a dev chain whose log is piped shows calls, blocks, reverts and prints, fo
 });
 
 test("--quiet prints nothing while all is well, and log.format json one object a line", async (t) => {
-  const port = await freePort();
-  const quiet = spawnEvmintd(["start", "--dev", "-q", "--home", join(folder, "quiet"), "--port", String(port)]);
+  const home = join(folder, "quiet");
+  const quiet = spawnEvmintd(["start", "--dev", "-q", "--home", home, "--port", "0"]);
   endWith(t, quiet);
-  const url = `http://127.0.0.1:${port}`;
-  const isOpen = () => overHttp(url, "eth_getBlance").then(Boolean, () => false);
-  while (!(await isOpen())) assert.equal(quiet.child.exitCode, null);
-  await overHttp(url, "eth_sendTransaction", [{ from: ALICE, to: BOB }]);
+  // Its port is printed nowhere.
+  const call = (method: string, params: unknown[] = []) => overIpc(join(home, "evmint.ipc"), method, params);
+  const isOpen = () => call("eth_getBlance").then(Boolean, () => false);
+  while (!(await isOpen())) assert.equal(quiet.child.exitCode, null, quiet.output.stderr);
+  await call("eth_sendTransaction", [{ from: ALICE, to: BOB }]);
   await stop(quiet);
   assert.deepEqual(quiet.output, { stdout: "", stderr: "" });
 

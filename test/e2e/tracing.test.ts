@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
 import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { rawTransfer } from "../support/call-counts.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
+import { startEvmintd } from "../support/evmintd.ts";
 import { type OtlpCollector, startOtlpCollector } from "../support/otlp-collector.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 
@@ -125,5 +129,22 @@ test("a node whose collector is down answers, makes blocks and stops", async () 
     assert.equal((await post(node.url, call("eth_blockNumber"))).result, "0x1");
   } finally {
     await node.stop();
+  }
+});
+
+test("the log of a program that traces is JSON from its first byte", async () => {
+  const collector = await startOtlpCollector();
+  const home = mkdtempSync(join(tmpdir(), "evmint-tracing-"));
+  try {
+    const args = ["--dev", "--log.format", "json", "--log.level", "info", "--tracing.endpoint", collector.endpoint];
+    const { url, child, exited, output } = await startEvmintd(home, args);
+    await post(url, call("eth_chainId"), { traceparent: TRACEPARENT });
+    child.kill("SIGTERM");
+    assert.equal(await exited, 0);
+    for (const line of output.stderr.trimEnd().split("\n")) assert.doesNotThrow(() => JSON.parse(line), line);
+    assert.equal(collector.named("eth_chainId")[0]?.traceId, TRACE);
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+    collector.close();
   }
 });

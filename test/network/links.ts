@@ -20,17 +20,34 @@ type Link = {
 /** From the node that dials, and to the one that listens, with what the bytes for each pass through. */
 type Connection = { readonly near: Socket; readonly far: Socket; readonly toNear: Duplex; readonly toFar: Duplex };
 
-/** What is written to it reaches `sink` so much later. */
-function delayed(sink: Socket, ms: number): Duplex {
-  if (ms === 0) return sink;
+/** How slow a line is, and how much of what is sent over it has to be sent again. */
+export type LineQuality = {
+  /** One way. */
+  readonly delayMs: number;
+  /** Share of the pieces that are lost, which TCP sends again: what follows waits for them. */
+  readonly loss: number;
+};
+
+/** Linux's least time until a lost segment is sent again, where no later one shows the loss: messages of consensus are far apart. */
+const RETRANSMISSION_MS = 200;
+
+/** What is written to it reaches `sink` as late as `quality` says, in order. */
+function delayed(sink: Socket, { delayMs, loss }: LineQuality): Duplex {
+  if (delayMs === 0 && loss === 0) return sink;
+  const waiting: Buffer[] = [];
+  let arrivesAt = 0;
   const line = new Transform({
-    transform(chunk, _encoding, done) {
-      setTimeout(() => this.destroyed || this.push(chunk), ms);
+    transform(chunk: Buffer, _encoding, done) {
+      const again = Math.random() < loss ? RETRANSMISSION_MS + 2 * delayMs : 0;
+      arrivesAt = Math.max(arrivesAt, performance.now() + delayMs + again);
+      waiting.push(chunk);
+      // Timers of different lengths that end at the same time may do so in any order.
+      setTimeout(() => this.destroyed || this.push(waiting.shift()), arrivesAt - performance.now());
       done();
     },
     // The end is as late as what came before it.
     flush(done) {
-      setTimeout(done, ms);
+      setTimeout(done, Math.max(delayMs, arrivesAt - performance.now()));
     },
   });
   line.pipe(sink);
@@ -62,8 +79,8 @@ function setFlow(source: Socket, sink: Duplex, isHeld: boolean): void {
 /** TCP proxies between the nodes of a network: one port for each direction of each pair. */
 export class Links {
   readonly #links: Link[] = [];
-  /** One way, of connections that begin from now on. */
-  delayMs = 0;
+  /** Of connections that begin from now on. */
+  quality: LineQuality = { delayMs: 0, loss: 0 };
 
   /** Listens on `port` for what node `from` sends to node `to`, which listens on `target`. @param from undefined: any node may */
   async open(from: number | undefined, to: number, port: number, target: number): Promise<void> {
@@ -82,7 +99,7 @@ export class Links {
         return;
       }
       const far = createConnection(target, "127.0.0.1");
-      const connection = { near, far, toNear: delayed(near, this.delayMs), toFar: delayed(far, this.delayMs) };
+      const connection = { near, far, toNear: delayed(near, this.quality), toFar: delayed(far, this.quality) };
       for (const socket of [near, far]) socket.setNoDelay(true);
       joinSockets(near, far, link.sockets);
       link.connections.add(connection);

@@ -175,8 +175,8 @@ export class Network {
   }
 
   /** Of connections between linked nodes that begin from now on. */
-  delay(oneWayMs: number): void {
-    this.#links.delayMs = oneWayMs;
+  delay(oneWayMs: number, loss = 0): void {
+    this.#links.quality = { delayMs: oneWayMs, loss };
   }
 
   /** Parts linked nodes from all others until the returned function is called. */
@@ -242,9 +242,11 @@ function createNode(home: string, port: number, flags: string[], nodeArgs: reado
   let running: Evmintd | undefined;
   /** Logs of the processes before. */
   const earlierLogs: string[] = [];
+  const allowed: RegExp[] = [];
   const spawned = (node: Evmintd) => {
     if (running !== undefined) earlierLogs.push(running.output.stderr);
     running = node;
+    node.allowErrors(...allowed);
   };
   return {
     home,
@@ -303,8 +305,11 @@ function createNode(home: string, port: number, flags: string[], nodeArgs: reado
       const args = ["--import", "tsx", ...nodeArgs];
       spawned(spawnEvmintd(["start", "--home", home, ...flags], args, process.execPath, entry));
     },
-    /** Declares lines of level error that the process that runs may log. */
-    allowErrors: (...patterns: readonly RegExp[]) => running?.allowErrors(...patterns),
+    /** Declares lines of level error that its processes may log. */
+    allowErrors(...patterns: readonly RegExp[]) {
+      allowed.push(...patterns);
+      running?.allowErrors(...patterns);
+    },
     async kill() {
       running?.child.kill("SIGKILL");
       await running?.exited;

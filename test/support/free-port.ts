@@ -1,11 +1,24 @@
+import { randomInt } from "node:crypto";
+import { once } from "node:events";
 import { createServer } from "node:net";
+
+/** Below the ports that systems give to those who ask for any, so that another test's server does not get it meanwhile. */
+const FIRST = 15_000;
+const LAST = 32_000;
 
 /** A port that nobody listens on, for a program that cannot say which one it was given. */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const address = server.address();
-  await new Promise((done) => server.close(done));
-  if (typeof address !== "object" || address === null) throw new Error("no port");
-  return address.port;
+  for (;;) {
+    const port = randomInt(FIRST, LAST);
+    const server = createServer().listen(port, "127.0.0.1");
+    try {
+      await once(server, "listening");
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "EADDRINUSE") continue;
+      throw error;
+    }
+    server.close();
+    await once(server, "close");
+    return port;
+  }
 }

@@ -36,6 +36,13 @@ export function isForkName(name: string): boolean {
   return FORK_NAME.test(name);
 }
 
+/** Rules about which open votes differ, with the values: only votes for the same value count together. */
+export function differingValues(votes: readonly Parameter[]): ReadonlyMap<string, readonly bigint[]> {
+  const values = new Map<string, Set<bigint>>();
+  for (const { name, value } of votes) values.set(name, (values.get(name) ?? new Set()).add(value));
+  return new Map([...values].filter(([, each]) => each.size > 1).map(([name, each]) => [name, [...each]]));
+}
+
 /** What is agreed in `state`. */
 export function readAgreement(state: Pick<StateReader, "storage">): Agreement {
   const bytes = readAccountBytes(state, RULES_ADDRESS);

@@ -236,6 +236,7 @@ export class CometBftEngine implements Engine {
 
   #startProcess(onFault: (fault: EngineFault) => void): EngineProcess {
     this.#ownVotes.started(this.#modules.application.info().height);
+    this.#view.forget();
     const adopted = this.#synced?.adopt(onFault);
     this.#synced = undefined;
     if (adopted) return adopted;
@@ -304,7 +305,10 @@ export class CometBftEngine implements Engine {
       isCatchingUp: view.status.isCatchingUp || application.behind !== undefined,
     };
     if (this.#isStopping) return;
-    if (signing.observe({ status, round, peerCount: peers.length })) this.#supervisor.restart();
+    if (!signing.observe({ status, round, peerCount: peers.length })) return;
+    // As a follower CometBFT was in order: the node would say that it is ready, and an operator would stop the next validator.
+    view.forget();
+    this.#supervisor.restart();
   }
 }
 

@@ -43,6 +43,9 @@ type SigningRoleModules = {
   readonly log: Logger;
 };
 
+/** The key may sign, and CometBFT does not run with it yet. */
+const NEXT_START = "CometBFT starts again with its key";
+
 /** CometBFT as its RPC shows it. */
 type SeenEngine = {
   readonly status: EngineStatus | undefined;
@@ -126,7 +129,7 @@ export class SigningRole implements BlockWatcher {
   /** Why the key of this validator does not sign; undefined where it does, and where this node is no validator. */
   get reason(): string | undefined {
     if (this.#signs) return this.#wrongKey;
-    return this.#isWaiting ? this.#guard.reason : undefined;
+    return this.#isWaiting ? (this.#guard.reason ?? NEXT_START) : undefined;
   }
 
   /** Where CometBFT waits for a remote signer before it starts; undefined where it needs none. */

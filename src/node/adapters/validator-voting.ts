@@ -1,7 +1,7 @@
 import type { Address } from "../../base/primitives/address.ts";
 import { bytesToHex } from "../../base/primitives/hex.ts";
 import { recoverSenderKey } from "../../base/types/transaction/sender.ts";
-import type { Parameter } from "../../chain/agreement/agreement.ts";
+import { differingValues, type Parameter } from "../../chain/agreement/agreement.ts";
 import type { Chain } from "../../chain/chain.ts";
 import type { EngineNetwork } from "../../consensus/engine.ts";
 import type { Voting } from "../../consensus/governance.ts";
@@ -88,6 +88,7 @@ export function createValidatorVoting(
         hash: chain.blockHash(number)!,
         agreed: numbersOf(values),
         votes: votes.map(({ signer, block, name, value }) => ({ signer, block, name, value: Number(value) })),
+        differing: [...differingValues(votes).keys()],
         proposals: numbersOf(voting.parameterProposals.all()),
         unknownFork: chain.config.unknownFork ?? null,
       };

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createRequire } from "node:module";
 import { test } from "node:test";
 import { NodeLog } from "../../../test/support/node-log.ts";
 import { startOtlpCollector } from "../../../test/support/otlp-collector.ts";
@@ -69,7 +70,7 @@ test("startOtlpTracer names the package that is not installed", async () => {
       log: new NodeLog().logger,
       metrics: createMetrics(),
       timers,
-      load: (name) => import(`${name}-that-nobody-installs`),
+      load: (name) => createRequire(import.meta.url)(`${name}-that-nobody-installs`),
     },
   );
   await assert.rejects(starting, (error) => {

@@ -1,6 +1,6 @@
+import { createRequire } from "node:module";
 import { hostname } from "node:os";
 import { NodeError } from "../../base/errors.ts";
-import { missingPackage, packageImporter } from "../../base/import-package.ts";
 import type { Logger } from "../../base/telemetry/logger.ts";
 import type { Metrics } from "../../base/telemetry/metrics.ts";
 import type { Timers } from "../../base/telemetry/timers.ts";
@@ -45,8 +45,8 @@ type OtlpModules = {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly timers: Pick<Timers, "sleep">;
-  /** Imports a package. */
-  readonly load?: (name: string) => Promise<unknown>;
+  /** Loads a package. */
+  readonly load?: (name: string) => unknown;
 };
 
 /**
@@ -56,9 +56,9 @@ type OtlpModules = {
  */
 export async function startOtlpTracer(
   { endpoint, instance, version }: OtlpOptions,
-  { log, metrics, timers, load = packageImporter() }: OtlpModules,
+  { log, metrics, timers, load = createRequire(import.meta.url) }: OtlpModules,
 ): Promise<OtlpTracer> {
-  const { api, core, resources, sdk, OTLPTraceExporter } = await loadOpenTelemetry(load);
+  const { api, core, resources, sdk, OTLPTraceExporter } = loadOpenTelemetry(load);
   const { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } = api;
   const exported = metrics.counter({
     name: "trace_spans_total",
@@ -127,22 +127,26 @@ export async function startOtlpTracer(
   };
 }
 
-/** @throws TracingPackageMissingError */
-async function loadOpenTelemetry(load: (name: string) => Promise<unknown>) {
+/**
+ * The packages are CommonJS, and `require` is silent: code from V8's code cache cannot import but with a warning, as the first line of the log.
+ * @throws TracingPackageMissingError
+ */
+function loadOpenTelemetry(load: (name: string) => unknown) {
   try {
-    const [api, core, { OTLPTraceExporter }, resources, sdk] = await Promise.all([
-      load("@opentelemetry/api") as Promise<typeof import("@opentelemetry/api")>,
-      load("@opentelemetry/core") as Promise<typeof import("@opentelemetry/core")>,
-      load("@opentelemetry/exporter-trace-otlp-http") as Promise<
-        typeof import("@opentelemetry/exporter-trace-otlp-http")
-      >,
-      load("@opentelemetry/resources") as Promise<typeof import("@opentelemetry/resources")>,
-      load("@opentelemetry/sdk-trace-base") as Promise<typeof import("@opentelemetry/sdk-trace-base")>,
-    ]);
-    return { api, core, OTLPTraceExporter, resources, sdk };
+    const { OTLPTraceExporter } = load(
+      "@opentelemetry/exporter-trace-otlp-http",
+    ) as typeof import("@opentelemetry/exporter-trace-otlp-http");
+    return {
+      api: load("@opentelemetry/api") as typeof import("@opentelemetry/api"),
+      core: load("@opentelemetry/core") as typeof import("@opentelemetry/core"),
+      OTLPTraceExporter,
+      resources: load("@opentelemetry/resources") as typeof import("@opentelemetry/resources"),
+      sdk: load("@opentelemetry/sdk-trace-base") as typeof import("@opentelemetry/sdk-trace-base"),
+    };
   } catch (cause) {
-    const name = missingPackage(cause);
-    if (name === undefined) throw cause;
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code !== "MODULE_NOT_FOUND") throw cause;
+    const name = /module '([^']+)'/.exec(message)?.[1];
     throw new TracingPackageMissingError(
       `tracing.endpoint needs OpenTelemetry, and the package ${name} is not installed: npm install ${OPENTELEMETRY_PACKAGES.join(" ")}`,
       { name },

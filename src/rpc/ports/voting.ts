@@ -67,6 +67,8 @@ export type CliqueParameters = {
     readonly name: string;
     readonly value: number;
   }[];
+  /** Rules for which the open votes have different values: only votes for the same value count together. */
+  readonly differing: readonly string[];
   /** What this node votes for. */
   readonly proposals: Readonly<Record<string, number>>;
   /** The first agreed fork that this program cannot execute: it stops before it. */

@@ -133,15 +133,17 @@ class FaultRun {
   async #fault(fault: Fault): Promise<FaultResult> {
     for (const node of fault.backups) await this.#disturbances.backUp(node);
     this.#longestGapMs = 0;
+    // A validator behind the sentry is away while the sentry is.
+    const away = fault.node === SENTRY ? [SENTRY, 0] : [fault.node];
+    this.#sampler?.setAway(away);
     await this.#disturbances.disturb(fault);
     const ended = performance.now();
     const highest = await this.#highest();
-    // A validator behind the sentry is away while the sentry is.
-    const away = fault.node === SENTRY ? [SENTRY, 0] : [fault.node];
     await this.#until(away, highest);
     const recoveryMs = performance.now() - ended;
     await this.#untilHealthy(highest);
     await assertHidden(this.#network);
+    this.#sampler?.setAway([]);
     const gapMs = this.#longestGapMs;
     return { kind: fault.kind, node: fault.node, recoveryMs, gapMs };
   }

@@ -45,6 +45,8 @@ export function summaryOf({ samples, chain, seconds: duration, failures }: Fault
     samples: samples.begun,
     samplesReady: samples.ready,
     samplesNotReady: samples.notReady,
+    samplesNotReadyOfHealthyNodes: samples.healthyNotReady,
+    reasonsOfHealthyNodes: JSON.stringify(samples.reasons),
     samplesUnanswered: samples.unanswered,
     samplesReadyButBehind: samples.late,
     longestStandstillOfSamplerSeconds: seconds(samples.longestStandstillMs),

@@ -17,7 +17,11 @@ const timer = setInterval(() => {
   for (const node of urls.keys()) if (open[node]! < OPEN_MAX) void sample(node);
 }, intervalMs);
 
-process.on("message", () => {
+process.on("message", (message: "stop" | readonly number[]) => {
+  if (message !== "stop") {
+    samples.away = message;
+    return;
+  }
   clearInterval(timer);
   tell({ kind: "counts", counts: samples.counts });
   process.disconnect();
@@ -52,8 +56,8 @@ function ask(url: string): Promise<Readiness | undefined> {
       });
       response.on("error", () => resolve(undefined));
       response.on("end", () => {
-        const { head } = JSON.parse(body) as { readonly head: number };
-        resolve({ ready: response.statusCode === 200, head });
+        const { head, reason } = JSON.parse(body) as { readonly head: number; readonly reason?: string };
+        resolve({ ready: response.statusCode === 200, head, reason });
       });
     });
     request.on("error", () => resolve(undefined));

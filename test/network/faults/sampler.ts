@@ -35,6 +35,11 @@ export class Sampler {
     });
   }
 
+  /** The nodes to which something happens, until the next call. */
+  setAway(nodes: readonly number[]): void {
+    this.#child.send(nodes);
+  }
+
   async stop(): Promise<SampleCounts> {
     const ended = once(this.#child, "exit");
     if (this.#child.connected) this.#child.send("stop");

@@ -17,7 +17,30 @@ test("an answer is late where it is ready and more than five blocks behind what 
   samples.answered(0, samples.begin(), { ready: false, head: 0 });
   assert.deepEqual(samples.answered(3, samples.begin(), ready(4)), { node: 3, head: 4, highest: 10 });
   samples.unanswered();
-  assert.deepEqual(samples.counts, { begun: 7, ready: 5, notReady: 2, unanswered: 1, late: 2, longestStandstillMs: 0 });
+  assert.deepEqual(samples.counts, {
+    begun: 7,
+    ready: 5,
+    notReady: 2,
+    healthyNotReady: 2,
+    reasons: { "": 2 },
+    unanswered: 1,
+    late: 2,
+    longestStandstillMs: 0,
+  });
+});
+
+test("an answer of a node that is not ready counts as a healthy one's where nothing happens to the node", () => {
+  const samples = new Samples(4, 100);
+  const unready = (node: number, reason: string) =>
+    samples.answered(node, samples.begin(), { ready: false, head: 1, reason });
+  samples.away = [2];
+  unready(2, "no quorum");
+  unready(1, "block 7 is 5 s old");
+  samples.away = [];
+  unready(2, "block 9 is 6 s old");
+  assert.equal(samples.counts.notReady, 3);
+  assert.equal(samples.counts.healthyNotReady, 2);
+  assert.deepEqual(samples.counts.reasons, { "block N is N s old": 2 });
 });
 
 test("the majority has a block that three of four validators have", () => {

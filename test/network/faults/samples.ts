@@ -1,5 +1,5 @@
 /** What `/readyz` says. */
-export type Readiness = { readonly ready: boolean; readonly head: number };
+export type Readiness = { readonly ready: boolean; readonly head: number; readonly reason?: string | undefined };
 
 /** A node said that it is ready, and was more than `BEHIND_MAX` blocks behind what had been answered before it was asked. */
 export type LateAnswer = { readonly node: number; readonly head: number; readonly highest: number };
@@ -8,6 +8,10 @@ export type SampleCounts = {
   begun: number;
   ready: number;
   notReady: number;
+  /** Of nodes to which nothing happened: a balancer would take them out for the fault of another one. */
+  healthyNotReady: number;
+  /** What those said, with how often. */
+  readonly reasons: Record<string, number>;
   /** No connection, or it ended. */
   unanswered: number;
   late: number;
@@ -30,7 +34,16 @@ const BEHIND_MAX = 5;
  * answered before the question was asked.
  */
 export class Samples {
-  readonly counts: SampleCounts = { begun: 0, ready: 0, notReady: 0, unanswered: 0, late: 0, longestStandstillMs: 0 };
+  readonly counts: SampleCounts = {
+    begun: 0,
+    ready: 0,
+    notReady: 0,
+    healthyNotReady: 0,
+    reasons: {},
+    unanswered: 0,
+    late: 0,
+    longestStandstillMs: 0,
+  };
   readonly #intervalMs: number;
   readonly #heads: number[];
   /** Of the validators, the smallest number with more than two thirds of the votes. */
@@ -41,6 +54,8 @@ export class Samples {
   #tickMs: number | undefined;
   /** Since the newest block of the majority. */
   #standstillMs = 0;
+  /** Nodes of a fault, until they have recovered from it. */
+  away: readonly number[] = [];
 
   /** @param validators the first nodes, with equal votes @param intervalMs between two calls of `tick` */
   constructor(validators: number, intervalMs: number) {
@@ -68,14 +83,22 @@ export class Samples {
   }
 
   /** @param highest what `begin` returned */
-  answered(node: number, highest: number, { ready, head }: Readiness): LateAnswer | undefined {
+  answered(node: number, highest: number, { ready, head, reason = "" }: Readiness): LateAnswer | undefined {
     if (ready) this.counts.ready++;
-    else this.counts.notReady++;
+    else {
+      this.counts.notReady++;
+      if (!this.away.includes(node)) this.#unreadyWithoutFault(reason.replace(/\d+/g, "N"));
+    }
     this.#highest = Math.max(this.#highest, head);
     if (node < this.#heads.length) this.#heads[node] = head;
     if (!ready || head >= highest - BEHIND_MAX) return undefined;
     this.counts.late++;
     return { node, head, highest };
+  }
+
+  #unreadyWithoutFault(reason: string): void {
+    this.counts.healthyNotReady++;
+    this.counts.reasons[reason] = (this.counts.reasons[reason] ?? 0) + 1;
   }
 
   /** The newest block of the majority, where it is newer than at the last call. */

@@ -62,6 +62,11 @@ export class EngineView {
     this.#quorumWatch.committed();
   }
 
+  /** CometBFT ends, to start again: what it answered says nothing of the next one. */
+  forget(): void {
+    this.#see(undefined, [], undefined);
+  }
+
   async refresh(): Promise<void> {
     // It can take longer than the time to the next one.
     if (this.#isRefreshing) return;

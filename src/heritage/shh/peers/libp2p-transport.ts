@@ -1,5 +1,6 @@
+import { fileURLToPath } from "node:url";
+import { constants, Script } from "node:vm";
 import type { Connection, Libp2p, Stream } from "@libp2p/interface";
-import { missingPackage, packageImporter } from "../../../base/import-package.ts";
 import type { Failures } from "../../../base/telemetry/failures.ts";
 import type { Timers } from "../../../base/telemetry/timers.ts";
 import { PeerAddressError, TransportMissingError } from "../errors.ts";
@@ -194,7 +195,7 @@ export const LIBP2P_PACKAGES = [
 /** The parts of libp2p that the transport uses. It takes a fifth of a second and 30 MB. @throws TransportMissingError */
 async function loadLibp2p() {
   defineWithResolvers();
-  const load = packageImporter();
+  const load = importer();
   try {
     const [{ createLibp2p }, { tcp }, { noise }, { yamux }, { privateKeyFromRaw }, { multiaddr }] = await Promise.all([
       load("libp2p") as Promise<typeof import("libp2p")>,
@@ -206,14 +207,28 @@ async function loadLibp2p() {
     ]);
     return { createLibp2p, tcp, noise, yamux, privateKeyFromRaw, multiaddr };
   } catch (cause) {
-    const name = missingPackage(cause);
-    if (name === undefined) throw cause;
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code !== "ERR_MODULE_NOT_FOUND") throw cause;
+    const name = /package '([^']+)'/.exec(message)?.[1] ?? "libp2p";
     throw new TransportMissingError(
       `shh.address and shh.peers need libp2p, and the package ${name} is not installed: npm install ${LIBP2P_PACKAGES.join(" ")}`,
       { name },
       { cause },
     );
   }
+}
+
+/**
+ * What imports a package. The bundle is run from V8's code cache, and code from there cannot import: there a script that is compiled now
+ * does it.
+ */
+function importer(): (name: string) => Promise<unknown> {
+  if (import.meta.url.endsWith(".ts")) return (name) => import(name);
+  const script = new Script("(name) => import(name)", {
+    filename: fileURLToPath(import.meta.url),
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  });
+  return script.runInThisContext() as (name: string) => Promise<unknown>;
 }
 
 /** ECMAScript 2024's `Promise.withResolvers`, which libp2p uses and Node 20 lacks. */

@@ -166,7 +166,8 @@ const discard = defineMethod({
 });
 
 /**
- * `clique_parameters`: the rules in force after a block, the open votes, and this node's own votes. Not in geth.
+ * `clique_parameters`: the rules in force after a block, the open votes, the rules about which votes differ, and this node's own votes. Not in
+ * geth.
  *
  * @throws UnknownBlockError, BlockPrunedError
  */

@@ -41,7 +41,7 @@ const REASONS: Readonly<Record<string, string>> = {
   "Requests a second":
     "A short answer costs three system calls on its socket, as in a server that returns a constant. Evmint runs all requests on one thread, while anvil uses both cores: if both take the same CPU, the row is below 1.",
   Traces:
-    "anvil answers trace_block with traces that it kept in memory when it made the block, and noopTracer and muxTracer with empty objects.",
+    "anvil answers trace_block with traces that it stored in memory when it made the block, and noopTracer and muxTracer with empty objects.",
   "Sustained transactions":
     "Evmint accepts transactions and makes blocks on one thread, while anvil uses both cores for slightly more CPU. Evmint writes blocks to a log on disk, anvil to memory. anvil loses most of this load with instant blocks, so there is no ratio.",
 };

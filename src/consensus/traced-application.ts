@@ -1,5 +1,4 @@
-import { NodeError } from "../base/errors.ts";
-import type { Span, SpanAttributes, Tracer } from "../base/telemetry/tracer.ts";
+import { errorTypeOf, type Span, type SpanAttributes, type Tracer } from "../base/telemetry/tracer.ts";
 import type { Application } from "./application.ts";
 
 /**
@@ -30,7 +29,7 @@ export function traceBlocks(application: Application, tracer: Tracer): Applicati
       span.end();
       return result;
     } catch (error) {
-      span.end(error instanceof NodeError ? error.code : "internal");
+      span.end(errorTypeOf(error));
       throw error;
     }
   }

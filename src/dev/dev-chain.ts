@@ -182,8 +182,7 @@ export class DevChain {
   /** Changes settings; `undefined` makes one as configured again. @throws DevControlError for a gas limit that no block can have */
   configure(changes: DevSettings): void {
     const { gasLimit } = changes;
-    const hasLists = this.#modules.chain.config.amsterdamTime !== undefined;
-    const fault = hasLists && gasLimit !== undefined ? gasLimitFault(gasLimit) : undefined;
+    const fault = gasLimit === undefined ? undefined : gasLimitFault(this.#modules.chain.config, gasLimit);
     if (fault !== undefined) throw new DevControlError(`gas limit ${fault}`, { gasLimit });
     this.#store({ ...this.#settings, ...changes });
     const { minimumGasPrice } = changes;

@@ -43,10 +43,7 @@ describe("execution threads", () => {
       settings: {
         "json-rpc.gas-cap": "0",
         "json-rpc.workers": "2",
-        // The loop of a test ends with its node, however long its other calls take.
-        "json-rpc.evm-timeout": "1h",
       },
-      limits: { server: { httpCallTimeoutMs: 3_600_000 } },
     });
     lastHash = await rpc(node, "eth_sendTransaction", { from: FROM, input: deploy(COUNTER) });
     counter = (await rpc(node, "eth_getTransactionReceipt", lastHash)).contractAddress;

@@ -35,8 +35,11 @@ export function executionGasMaxOf(hardfork: Hardfork, { noTxGasLimit }: Executio
   return isAtLeast(hardfork, "amsterdam") && noTxGasLimit !== true ? TX_GAS_LIMIT_MAX : undefined;
 }
 
-/** Why no block of Amsterdam is valid with that gas limit: its access list needs room (EIP-7928). undefined: one can be */
-export function gasLimitFault(gasLimit: bigint): string | undefined {
-  if (gasLimit >= AMSTERDAM_BLOCK_GAS_LIMIT_MIN) return undefined;
+/** Why a chain with Amsterdam has no valid block with that gas limit: its access list needs room (EIP-7928). undefined: it can have one */
+export function gasLimitFault(
+  { amsterdamTime }: Pick<ChainConfig, "amsterdamTime">,
+  gasLimit: bigint,
+): string | undefined {
+  if (amsterdamTime === undefined || gasLimit >= AMSTERDAM_BLOCK_GAS_LIMIT_MIN) return undefined;
   return `${gasLimit} is below ${AMSTERDAM_BLOCK_GAS_LIMIT_MIN}, the least with which a block of Amsterdam is valid`;
 }

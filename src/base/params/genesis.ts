@@ -120,7 +120,7 @@ export function genesisFromJson(json: unknown): Genesis {
 
 /** The gas limit moves by 1/1024 a block, and no block follows one of Amsterdam whose limit is too low for its access list. */
 function checkGasLimit(config: ChainConfig, gasLimit: bigint, timestamp: number): void {
-  const fault = isTimeForkActive(config, "amsterdamTime", timestamp) ? gasLimitFault(gasLimit) : undefined;
+  const fault = isTimeForkActive(config, "amsterdamTime", timestamp) ? gasLimitFault(config, gasLimit) : undefined;
   if (fault !== undefined) throw new InvalidGenesisError("gasLimit", fault);
 }
 

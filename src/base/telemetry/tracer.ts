@@ -1,3 +1,5 @@
+import { NodeError } from "../errors.ts";
+
 /** Plain values that describe a span. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
@@ -8,6 +10,11 @@ export interface Span {
   describe(attributes: SpanAttributes): void;
   /** @param errorType given: the work failed */
   end(errorType?: string): void;
+}
+
+/** `errorType` of a span whose work failed with `error`. */
+export function errorTypeOf(error: unknown): string {
+  return error instanceof NodeError ? error.code : "internal";
 }
 
 /** Reports what a node works on. Absent where nobody traces. */

@@ -5,7 +5,7 @@ import type { Logger } from "../../base/telemetry/logger.ts";
 import type { Timers } from "../../base/telemetry/timers.ts";
 import { EMPTY_TRIE_ROOT } from "../../base/types/constants.ts";
 import { ForkHeaderError, ForkProofError, ForkUnverifiableError } from "./errors.ts";
-import { fetchRemoteCalls, type RemoteAccess, remoteName } from "./fetch-remote-calls.ts";
+import { fetchRemoteCalls, PLAIN_ACCESS, type RemoteAccess, remoteName } from "./fetch-remote-calls.ts";
 import { type ForkAccounts, type ForkBlock, type ForkPoint, readForkBlock, readForkPoint } from "./fork-point.ts";
 import { planProvenReads } from "./proven-reads.ts";
 import { type PlanReads, planPlainReads } from "./remote-results.ts";
@@ -85,7 +85,7 @@ async function readConfiguration(
   access: RemoteAccess | undefined,
   timers: Timers,
 ): Promise<unknown> {
-  const once = { headers: {}, headersFor: [], ...access, retries: 0, timeoutMs: CONFIGURATION_MS };
+  const once = { ...(access ?? PLAIN_ACCESS), retries: 0, timeoutMs: CONFIGURATION_MS };
   const call = fetchRemoteCalls({ urls, access: once }, timers);
   return call([{ method: "eth_config", params: [] }]).then(
     ([result]) => result,

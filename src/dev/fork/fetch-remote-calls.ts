@@ -51,7 +51,7 @@ export type RemoteAccess = {
   readonly computeUnitsPerSecond?: number | undefined;
 };
 
-const PLAIN_ACCESS: RemoteAccess = { headers: {}, headersFor: [] };
+export const PLAIN_ACCESS: RemoteAccess = { headers: {}, headersFor: [] };
 
 /** What anvil takes for the average of a call. */
 const COMPUTE_UNITS_PER_CALL = 17;

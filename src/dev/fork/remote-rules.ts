@@ -5,9 +5,9 @@ import type { Header } from "../../base/types/header.ts";
 import { ruleNames } from "../../chain/fork-config.ts";
 import { bigintOf } from "./remote-json.ts";
 
-/** Forks that a remote chain's configuration shows: those before have neither system contracts nor blobs. Newest first. */
-const SHOWN_HARDFORKS = HARDFORKS.slice(HARDFORKS.indexOf("cancun")).reverse();
 export type ShownHardfork = Extract<Hardfork, "cancun" | "prague" | "osaka" | "amsterdam">;
+/** Forks that a remote chain's configuration shows: those before have neither system contracts nor blobs. Newest first. */
+const SHOWN_HARDFORKS = HARDFORKS.slice(HARDFORKS.indexOf("cancun")).reverse() as ShownHardfork[];
 
 /** The rules of the blocks of a remote chain. */
 export type RemoteRules = {
@@ -70,7 +70,7 @@ function shownRules(json: unknown, chainId: bigint): Shown | undefined {
     const blobs = blobScheduleOf(json["blobSchedule"] as JsonObject);
     return {
       activationTime,
-      rules: { hardfork: hardfork as ShownHardfork, ...(blobs.name !== undefined && { blobSchedule: blobs.name }) },
+      rules: { hardfork, ...(blobs.name !== undefined && { blobSchedule: blobs.name }) },
       unknown: [
         ...names.filter((name) => !known.has(name)),
         ...(blobs.name === undefined ? [`blob schedule ${blobs.text}`] : []),

@@ -1,5 +1,5 @@
-import { InvariantError, invariant, NodeError } from "../../base/errors.ts";
-import type { Tracer } from "../../base/telemetry/tracer.ts";
+import { InvariantError, invariant } from "../../base/errors.ts";
+import { errorTypeOf, type Tracer } from "../../base/telemetry/tracer.ts";
 import type { Channel, ServedCall } from "../../base/threads/channel.ts";
 import { plainData } from "../../base/threads/plain-data.ts";
 import type { AdmittedCall, CallerIdentity, ServingPort } from "../../heritage/les/port.ts";
@@ -115,7 +115,7 @@ export class ServedCalls {
       span.end();
       return result;
     } catch (error) {
-      span.end(error instanceof NodeError ? error.code : "internal");
+      span.end(errorTypeOf(error));
       throw error;
     }
   }

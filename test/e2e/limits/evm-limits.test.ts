@@ -7,8 +7,6 @@ import { until } from "../../support/until.ts";
 
 const TARGET = `0x${"aa".repeat(20)}`;
 const TIMEOUT_MS = 300;
-const HOURS = { "json-rpc.evm-timeout": "1h" };
-const LIMITS = { server: { httpCallTimeoutMs: 3_600_000 } };
 
 /**
  * One whose calls nothing but gas ends, on a loaded machine too; one whose owner set no gas cap, so that nothing but time and memory ends a call; and
@@ -18,8 +16,8 @@ let node: TestNode;
 let uncapped: TestNode;
 let unlimited: TestNode;
 before(async () => {
-  node = await startTestNode({ dev: true, settings: HOURS, limits: LIMITS });
-  unlimited = await startTestNode({ dev: true, settings: { ...HOURS, "json-rpc.gas-cap": "0" }, limits: LIMITS });
+  node = await startTestNode({ dev: true });
+  unlimited = await startTestNode({ dev: true, settings: { "json-rpc.gas-cap": "0" } });
   uncapped = await startTestNode({
     dev: true,
     settings: {

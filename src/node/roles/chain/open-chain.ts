@@ -259,8 +259,8 @@ function retentionOf({ chain, state }: Config, { pruneAtOnce }: OpenChainOptions
 }
 
 /** The gas limit of a new chain is in its genesis; that of a start can be for a chain that is there, or a forked one. @throws InvalidConfigError */
-function assertGasLimit({ devChain: { gasLimit } }: Config, { config: { amsterdamTime } }: Genesis): void {
-  const fault = gasLimit === null || amsterdamTime === undefined ? undefined : gasLimitFault(gasLimit);
+function assertGasLimit({ devChain: { gasLimit } }: Config, { config }: Genesis): void {
+  const fault = gasLimit === null ? undefined : gasLimitFault(config, gasLimit);
   if (fault !== undefined) throw new InvalidConfigError(`gas-limit: ${fault}`, { key: "gas-limit" });
 }
 

@@ -1,6 +1,6 @@
-import { errorClassOf, NodeError } from "../../../base/errors.ts";
+import { errorClassOf } from "../../../base/errors.ts";
 import type { Timers } from "../../../base/telemetry/timers.ts";
-import type { Span } from "../../../base/telemetry/tracer.ts";
+import { errorTypeOf, type Span } from "../../../base/telemetry/tracer.ts";
 import { allAtOnce, inSlices } from "../../../base/threads/in-slices.ts";
 import { andThen, type MaybePromise } from "../../../base/threads/maybe-promise.ts";
 import { SharedSlices } from "../../../base/threads/shared-slices.ts";
@@ -378,7 +378,7 @@ export class Dispatcher<Modules> {
     const { code } = toErrorObject(error);
     this.#ended(label, code, startMs);
     span?.describe({ "rpc.response.status_code": String(code) });
-    span?.end(error instanceof NodeError ? error.code : "internal");
+    span?.end(errorTypeOf(error));
     this.#observer.onCall?.(message.method, message.params, this.#endedMs - startMs, undefined, error);
     return message.kind === "call" ? errorAnswer(message.id, error) : undefined;
   }

@@ -66,7 +66,7 @@ const PARTS: readonly Part[] = [
   },
   {
     name: "mutants",
-    finds: "deliberate faults that the simulator no longer catches; eight of them run with every change",
+    finds: "deliberate faults that the simulator no longer catches; three of them run with every change",
     command: script("scripts/simulate.ts", "--mutants", "all", "--parallel", parallel),
   },
   {
@@ -180,7 +180,9 @@ function reportOf(all: readonly Outcome[]): string {
   return `# The nightly run
 
 \`npm run test:nightly\` runs searches for faults that take too long for each change, and writes this page. \`scripts/nightly.ts\` lists its parts; \`--only\` selects some of them.
-Every change runs a small part of them: 18 fixed seeds, eight deliberate faults, and ten kills of each kind of home.
+Every change runs a small part of them: 18 fixed seeds, three deliberate faults, and ten kills of each kind of home.
+\`NIGHTLY\` in \`scripts/test/plan.ts\` lists the tests that only this run has: damaged pages of a large index, haproxy, examples of slow methods, followers over minutes, contracts recompiled in the browser, screenshots, and faulty nodes
+that the storm must detect.
 The run opens each page of the explorer and the documentation in a light desktop window and a dark phone window. axe checks every page of the explorer, and two pages of each part of the documentation.
 
 The last one: commit ${commit}, seed ${values.seed}, Node.js ${process.versions.node}, ${availableParallelism()} cores, \`--minutes ${values.minutes}\`.

@@ -50,8 +50,19 @@ const LONG = [
   "test/storm/",
 ];
 
-/** Of the long ones those that take minutes, or check a page of operations at the pace of real servers: the nightly run has them. */
-const NIGHTLY = ["test/crash/damaged-pages.test.ts", "test/deploy/haproxy.test.ts"];
+/**
+ * The nightly run has them: those that take minutes or go at the pace of real servers, pages beyond the walk through the explorer, examples of slow methods,
+ * and what tests the storm itself.
+ */
+const NIGHTLY = [
+  "test/crash/damaged-pages.test.ts",
+  "test/deploy/haproxy.test.ts",
+  "test/docs/examples-slow.test.ts",
+  "test/e2e/limits/followers-soak.test.ts",
+  "test/explorer/recompile.test.ts",
+  "test/explorer/screenshots.test.ts",
+  "test/storm/faulty-nodes.test.ts",
+];
 
 /** Run once more over connections that two RPC processes serve (ADR 53). */
 const OVER_PROCESSES = [

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { NodeError } from "../../../base/errors.ts";
 import { gasLimitFault } from "../../../base/params/execution-limits.ts";
 import { type Genesis, parseGenesis } from "../../../base/params/genesis.ts";
@@ -144,6 +145,7 @@ export function openChain(
     ? createMemoryBlockStore(storeOptions)
     : openDiskBlockStore({
         directory: dataPath(config.home),
+        indexFolder: config.index.path === "" ? null : resolve(config.home, config.index.path),
         logger: log.child("store"),
         ...storeOptions,
       });

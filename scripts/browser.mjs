@@ -21,6 +21,7 @@ const REPLACED = [
 
 /** Those that do nothing in a page, or that it has not. `absent.ts` has the exports of all. */
 const ABSENT = [
+  "src/chain/store/index/index-place.ts",
   "src/node/calls/execution-threads.ts",
   "src/node/calls/speculation-threads.ts",
   "src/dev/fork/remote-thread.ts",

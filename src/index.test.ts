@@ -167,7 +167,7 @@ test("a node in memory writes no chain to disk, and is stopped at the end of its
   {
     await using node = await createNode({
       home: folder,
-      settings: { "in-memory": "true", "ipc.enable": "true" },
+      settings: { "in-memory": "true", "ipc.path": "evmint.ipc" },
     });
     provider = node.provider;
     assert.deepEqual(

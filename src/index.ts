@@ -69,7 +69,7 @@ export type EvmintNode = StopsWhenDisposed &
 /** No port, no socket: a program that embeds a node talks to `provider`. */
 const EMBEDDED = {
   "json-rpc.enable": "false",
-  "ipc.enable": "false",
+  "ipc.path": "",
   // Its own program is the only caller, and answers come in the order of the calls.
   "json-rpc.workers": "0",
   // Nodes of one program share an engine of the EVM; one that compiles contracts has its own, and a thread.

@@ -178,6 +178,8 @@ export const ACTIONS: Readonly<Partial<Record<ErrorCode, string>>> = {
   STORE_CORRUPT_ROW: "Stop the node and run `evmintd db check`, then `evmintd reindex`.",
   STORE_DISK_FULL: "The operator frees disk space; block production then resumes.",
   STORE_INDEX_MISMATCH: "Stop the node and run `evmintd db check`, then `evmintd reindex`.",
+  STORE_INDEX_FOLDER:
+    "Mount the disk of `index.path`, or choose an empty folder; without the link `data/index` the node makes the index anew.",
   STORE_INDEX_UNUSABLE: "Run `evmintd reindex` instead of `compact`.",
   STORE_INVALID_STATE: "Fetch the dump or genesis from its source again; the message names the fault.",
   STORE_LOCKED: "Stop the process that uses the home, or choose another `--home`.",

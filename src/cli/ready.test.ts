@@ -19,7 +19,7 @@ async function ready(...args: readonly string[]) {
   return { code, ...output };
 }
 
-const WITHOUT_IPC = ["--ipc.enable", "false"];
+const WITHOUT_IPC = ["--ipc.path", ""];
 const overMetrics = (url: string) => [
   ...WITHOUT_IPC,
   "--metrics.enable",

@@ -87,9 +87,9 @@ test("a script works over HTTP and WebSocket", async () => {
 test("evmintd attach sends the token that it is given, and makes none for a program that listens at the address of its home", async (context) => {
   const home = join(node.home, "with-token");
   await runEvmintd(["init", "--home", home]);
-  const own = await startEvmintd(home, ["--json-rpc.api", "all", "--ipc.enable", "false"]);
+  const own = await startEvmintd(home, ["--json-rpc.api", "all", "--ipc.path", ""]);
   context.after(() => own.child.kill());
-  const settings = ["--ipc.enable", "false", "--json-rpc.address", own.url.replace("http://", "")];
+  const settings = ["--ipc.path", "", "--json-rpc.address", own.url.replace("http://", "")];
   const script = ["--home", home, ...settings, "--exec", "(await admin.nodeInfo()).name"];
   for (const target of [[], [own.url]]) {
     const without = await runEvmintd(["attach", ...target, ...script]);

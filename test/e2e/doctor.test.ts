@@ -11,7 +11,7 @@ import { startConfiguredNode } from "../support/configured-node.ts";
 
 test("the doctor compares a running node with its home and with other nodes", async () => {
   const home = mkdtempSync(join(tmpdir(), "evmint-doctor-"));
-  const node = await startConfiguredNode({ home, settings: { "ipc.enable": "true" } });
+  const node = await startConfiguredNode({ home, settings: { "ipc.path": "evmint.ipc" } });
   const same = await startConfiguredNode();
   const other = await startConfiguredNode({ settings: { "json-rpc.require-token": "true" } });
   try {

@@ -9,7 +9,7 @@ test("evmintd ready is answered by a running node over its socket and over HTTP,
   const { context, output } = fakeContext();
   const home = ["ready", "--home", node.home];
   const overHttp = [
-    ...["--ipc.enable", "false", "--json-rpc.enable"],
+    ...["--ipc.path", "", "--json-rpc.enable"],
     ...["--json-rpc.address", node.url.replace("http://", "")],
   ];
   try {

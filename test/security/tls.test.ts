@@ -40,7 +40,7 @@ test("with tls.cert and tls.key HTTP and WebSocket speak TLS 1.2 or later, and n
     await assert.rejects(fetch(node.url.replace("https", "http"), { method: "POST" }));
     const { context, output } = fakeContext();
     const address = ["--json-rpc.enable", "--json-rpc.address", node.url.replace("https://", "")];
-    const args = ["ready", "--home", node.home, "--ipc.enable", "false", ...address];
+    const args = ["ready", "--home", node.home, "--ipc.path", "", ...address];
     assert.equal(await runCli([...args, "--tls.cert", cert, "--tls.key", key], context), 0, output.stderr);
     assert.equal(await runCli(args, context), 1);
   } finally {

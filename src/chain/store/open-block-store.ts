@@ -13,8 +13,9 @@ import { makeFolder } from "../../store/storage/make-folder.ts";
 import { createMemoryKv } from "../../store/storage/memory-kv.ts";
 import { LOG_MERGE_LIMITS } from "../logs/log-index.ts";
 import { readApplied } from "./index/block-rows.ts";
-import { IndexFiles } from "./index/index-files.ts";
+import { INDEX_FOLDER, IndexFiles } from "./index/index-files.ts";
 import { MERGE_LIMITS, type MergeLimits } from "./index/index-merge.ts";
+import { placeIndex } from "./index/index-place.ts";
 import { type LogBlockStore, openLogBlockStore } from "./log-block-store.ts";
 import { BACKFILL, BACKUP_FOLDER, finishReplacement, LOG_FOLDER, migrateLog } from "./replace-log.ts";
 import type { LogBlockStoreOptions } from "./store-options.ts";
@@ -25,6 +26,8 @@ type StoreOptions = Omit<LogBlockStoreOptions, "log" | "index" | "followableIn" 
 export type DiskBlockStoreOptions = StoreOptions & {
   /** Holds `log/`, `index/`, `index.state` and `lock`; made when missing. */
   readonly directory: string;
+  /** Where the index is to be (index-place.ts); null: in `directory`. It stays where it is if not given. */
+  readonly indexFolder?: string | null;
   /** Throws the index away and makes it anew from the log. */
   readonly reindex?: boolean;
   readonly logger?: Logger;
@@ -97,6 +100,7 @@ export function openDiskBlockStore(options: DiskBlockStoreOptions): LogBlockStor
     writesOnFullDisk(() => files.beginRebuilding());
   };
   try {
+    if (options.indexFolder !== undefined) placeIndex(directory, options.indexFolder, logger);
     finishReplacement(directory, BACKFILL);
     const isMigrated = migrateLog(directory, {
       onProgress: ({ done, total }) => logger.info("block log is rewritten in a new format", { done, total }),
@@ -147,13 +151,21 @@ function openInMemory(options: DiskBlockStoreOptions, lock: FileLock): LogBlockS
 function diskOptions(options: DiskBlockStoreOptions) {
   const { directory, logger = SILENT_LOGGER } = options;
   return {
-    freeBytes: createFreeSpaceReader(directory),
+    freeBytes: leastFreeSpace(directory, join(directory, INDEX_FOLDER)),
     onReplay: ({ done, total }: { readonly done: number; readonly total: number }) =>
       logger.info("index is brought forward from the block log", { done, total }),
     onPruningFailure: (error: unknown) => logger.error("old blocks could not be removed", { error }),
     ...options,
     log: openLogDirectory(join(directory, LOG_FOLDER)),
   };
+}
+
+/** Free bytes of the disk that holds the log, or of that of the index, which has fewer. */
+function leastFreeSpace(directory: string, index: string): () => number {
+  const inDirectory = createFreeSpaceReader(directory);
+  if (!existsSync(index)) return inDirectory;
+  const ofIndex = createFreeSpaceReader(index);
+  return () => Math.min(inDirectory(), ofIndex());
 }
 
 function openWithLock(options: DiskBlockStoreOptions, files: IndexFiles, lock: FileLock): LogBlockStore {

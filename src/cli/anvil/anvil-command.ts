@@ -43,7 +43,7 @@ const DEFAULTS: Settings = {
   "gas-limit": "30000000",
   "suggested-tip": "1gwei",
   "tx-gas-limit": "false",
-  "ipc.enable": "false",
+  "ipc.path": "",
   "log.format": "pretty",
   // What anvil has. Pages of every origin may call: other methods of this node read and write files, make keys, or show the process and its paths.
   "json-rpc.api": "eth,net,web3,rpc,anvil,hardhat,evm,debug,trace,txpool,ots,erigon,wallet,personal,tenderly,evmint",

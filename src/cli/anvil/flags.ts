@@ -144,7 +144,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     read: anyText,
     group: "Options",
     help: `Serves a socket file at PATH [default: ${IPC_PATH}]`,
-    settings: (path) => ({ "ipc.enable": "true", "ipc.path": path }),
+    settings: (path) => ({ "ipc.path": path }),
   },
   {
     name: "threads",

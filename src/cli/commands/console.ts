@@ -40,7 +40,7 @@ export async function attach(
 
 /** Runs a node and a console on it; the node stops when the console ends. @throws as start and runConsole */
 export async function startWithConsole(config: Config, options: AttachOptions, context: CliContext): Promise<void> {
-  if (!config.ipc.enable) throw new CommandError("the console needs ipc.enable = true");
+  if (config.ipc.path === "") throw new CommandError("the console needs ipc.path");
   // Single calls, most of which come from the console itself, would be lines in the middle of what is typed.
   const log = openLog(config, context);
   await start(config, context, { log, attended: () => attach(undefined, config, options, context) });
@@ -49,7 +49,7 @@ export async function startWithConsole(config: Config, options: AttachOptions, c
 /** The IPC socket where there is one, else the HTTP listener. */
 function ownAddress({ home, ipc, jsonRpc }: Config): string {
   const path = resolve(home, ipc.path);
-  if (ipc.enable && existsSync(path)) return path;
+  if (ipc.path !== "" && existsSync(path)) return path;
   if (jsonRpc.enable) return `http://${formatHostPort(jsonRpc.address)}`;
   throw new CommandError(`no node runs on ${home}: start it, or name the URL of another`);
 }

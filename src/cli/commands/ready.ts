@@ -50,18 +50,17 @@ type Ask = { readonly target: string; readonly question: (signal: AbortSignal) =
  * @throws CommandError where the settings open nothing
  */
 function wayToAsk({ home, ipc, jsonRpc, tls, metrics }: Config): Ask {
-  if (ipc.enable) {
+  if (ipc.path !== "") {
     const target = resolve(home, ipc.path);
     return { target, question: (signal) => askSocket(target, signal) };
   }
   if (jsonRpc.enable) return wayOverHttp(jsonRpc.address, "json-rpc.address", tls.cert !== "");
   if (metrics.enable) return wayOverHttp(metrics.address, "metrics.address", false);
-  throw new CommandError("nobody can ask the node: ipc.enable, json-rpc.enable and metrics.enable are false");
+  throw new CommandError("nobody can ask the node: ipc.path is empty, json-rpc.enable and metrics.enable are false");
 }
 
 function wayOverHttp(address: HostPort, key: string, isTls: boolean): Ask {
-  if (address.port === 0)
-    throw new CommandError(`${key} is any free port, and ipc.enable is false: nobody knows which`);
+  if (address.port === 0) throw new CommandError(`${key} is any free port, and ipc.path is empty: nobody knows which`);
   const host = LOOPBACK_OF.get(address.host) ?? address.host;
   const target = `${isTls ? "https" : "http"}://${formatHostPort({ host, port: address.port })}`;
   return { target, question: (signal) => askHttp(`${target}/readyz`, signal) };

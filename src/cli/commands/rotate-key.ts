@@ -140,7 +140,7 @@ function textOf(step: RotationStep, { signers, tally }: ValidatorSet): string {
 /** The socket of the running node; undefined where there is none. */
 async function openNode({ home, ipc }: Config): Promise<RpcConnection | undefined> {
   const path = resolve(home, ipc.path);
-  if (!ipc.enable || !existsSync(path)) return undefined;
+  if (ipc.path === "" || !existsSync(path)) return undefined;
   try {
     return await connect(path, undefined);
   } catch (error) {

@@ -36,7 +36,7 @@ export async function askOwnNode(
   timers: AskTimers,
 ): Promise<AskedNode | undefined> {
   const path = resolve(home, ipc.path);
-  if (!ipc.enable || !existsSync(path)) return undefined;
+  if (ipc.path === "" || !existsSync(path)) return undefined;
   try {
     const connection = await withTimeout(connect(path, undefined), path, timers);
     return {

@@ -29,7 +29,7 @@ import { checkCertificate, checkTokens } from "./access-checks.ts";
 import { programFinding } from "./engine-program.ts";
 import type { Check, Finding } from "./finding.ts";
 import { type NetworkOptions, networkFindings } from "./network.ts";
-import { type System, thisSystem } from "./system.ts";
+import { type FileSystem, type System, thisSystem } from "./system.ts";
 
 /** Room for some days of blocks; below it there is little time to act. */
 const FREE_BYTES_COMFORTABLE = 5 * 2 ** 30;
@@ -75,14 +75,18 @@ function checkHome({ home, dev }: Config): Finding[] {
   return [{ level: "ok", subject, text: home }];
 }
 
-function checkDisk({ home }: Config, { fileSystem }: System): Finding[] {
-  if (!existsSync(home)) return [];
-  const { freeBytes, freeFiles, isRemote } = fileSystem(home);
+/** The disk of the home, and that of an index elsewhere. */
+function checkDisk({ home, index }: Config, { fileSystem }: System): Finding[] {
+  const folders = index.path === "" ? [home] : [home, resolve(home, index.path)];
+  return folders.filter((folder) => existsSync(folder)).flatMap((folder) => checkDiskOf(folder, fileSystem(folder)));
+}
+
+function checkDiskOf(folder: string, { freeBytes, freeFiles, isRemote }: FileSystem): Finding[] {
   const subject = "disk";
-  const text = `${gibibytes(freeBytes)} free under ${home}`;
+  const text = `${gibibytes(freeBytes)} free under ${folder}`;
   if (isRemote) {
-    const advice = "the index needs a local file system: move the home to one";
-    return [{ level: "fault", subject, text: `${home} is on another machine: ${advice}` }];
+    const advice = "the index needs a local file system: move it to one";
+    return [{ level: "fault", subject, text: `${folder} is on another machine: ${advice}` }];
   }
   if (freeBytes < FREE_BYTES_MIN) {
     const advice = `no block is made below ${FREE_BYTES_MIN / 2 ** 20} MiB; make room`;

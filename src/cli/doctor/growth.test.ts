@@ -42,9 +42,13 @@ test("days until the disk is full count the index and CometBFT too, and are no m
   }
   writeFileSync(join(blocks, "000001.ldb"), new Uint8Array(16_384));
   // 8 KiB of the log in ten days, and as much of CometBFT: 1.6 KiB a day.
-  const levels = async (freeBytes: number, flags: Record<string, string> = {}) => {
+  const levels = async (freeBytes: number, flags: Record<string, string> = {}, freeElsewhere = 0) => {
     const { config } = loadConfig({ home, dev: false, flags, environment: {} });
-    const fileSystem = () => ({ freeBytes, freeFiles: undefined, isRemote: false });
+    const fileSystem = (path: string) => ({
+      freeBytes: path === home ? freeBytes : freeElsewhere,
+      freeFiles: undefined,
+      isRemote: false,
+    });
     const found = await growthFindings(config, { fileSystem }, { nowMs: NOW, beganMs: undefined });
     return found.map(({ level, text }) => `${level} ${/space for (\w+)/.exec(text)?.[1]}`);
   };
@@ -52,4 +56,11 @@ test("days until the disk is full count the index and CometBFT too, and are no m
   assert.deepEqual(await levels(1_639 * 20), ["warning 20"]);
   assert.deepEqual(await levels(2 ** 40), ["ok years"]);
   assert.deepEqual(await levels(1_639 * 20, { "chain.retain-blocks": "1000" }), ["ok undefined"]);
+  // An index of as much on another disk has its own days, and takes none of those of the home.
+  mkdirSync(join(home, "data", "index"));
+  writeFileSync(join(home, "data", "index", "data.mdb"), new Uint8Array(8_192));
+  assert.deepEqual(await levels(1_639 * 40), ["ok 32"]);
+  const elsewhere = { "index.path": "/elsewhere" };
+  assert.deepEqual(await levels(1_639 * 40, elsewhere, 820 * 50), ["ok 40"]);
+  assert.deepEqual(await levels(1_639 * 40, elsewhere, 410 * 7), ["warning 7"]);
 });

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { Config } from "../../node/config/config.ts";
 import { dataPath } from "../../node/config/home.ts";
 import { diskUsageOf } from "../../node/observe/disk-usage.ts";
@@ -39,7 +39,7 @@ export function logGrowth(
 
 /** What a home takes on disk, what is added a day, and how long there is space. */
 export async function growthFindings(
-  { home, chain }: Pick<Config, "home" | "chain">,
+  { home, chain, index }: Pick<Config, "home" | "chain" | "index">,
   { fileSystem }: Pick<System, "fileSystem">,
   { nowMs, beganMs }: { readonly nowMs: number; readonly beganMs: number | undefined },
 ): Promise<Finding[]> {
@@ -50,6 +50,7 @@ export async function growthFindings(
   const growth = logGrowth(segments, beganMs, nowMs);
   const logBytes = parts.get("log") ?? 0;
   const { ok, warning } = findingsOf("growth");
+  const daysOf = (folder: string, bytes: number) => (bytes <= 0 ? Infinity : fileSystem(folder).freeBytes / bytes);
   const text = sizes.join(", ");
   if (growth === undefined || logBytes === 0) return [ok(`${text}; too young to say how fast it grows`)];
   const growing = GROWING_PARTS.reduce((sum, part) => sum + (parts.get(part) ?? 0), 0);
@@ -57,7 +58,11 @@ export async function growthFindings(
   const pace = `${text}; ${sizeText(perDay)} a day`;
   // Then as much is removed.
   if (chain.retainBlocks !== null) return [ok(`${pace}, bounded by chain.retain-blocks`)];
-  const days = perDay === 0 ? Number.POSITIVE_INFINITY : fileSystem(home).freeBytes / perDay;
+  const indexPerDay = index.path === "" ? 0 : (growth * (parts.get("index") ?? 0)) / logBytes;
+  const days = Math.min(
+    daysOf(home, perDay - indexPerDay),
+    index.path === "" ? Infinity : daysOf(resolve(home, index.path), indexPerDay),
+  );
   if (days > DAYS_MAX) return [ok(`${pace}, space for years`)];
   const space = `${pace}, space for ${Math.floor(days)} days`;
   if (days >= DAYS_COMFORTABLE) return [ok(space)];

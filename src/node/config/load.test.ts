@@ -304,12 +304,12 @@ test("setInAppToml changes one setting and nothing else", () => {
   const address = setInAppToml(twice, "metrics.address", '"127.0.0.1:1"');
   assert.equal(load({}, address).config.metrics.address.port, 1);
   assert.equal(load({}, address).config.jsonRpc.address.port, 8545);
-  const own = "[json-rpc] # mine\naddress = '127.0.0.1:5'\n[ipc]\nenable = false";
+  const own = "[json-rpc] # mine\naddress = '127.0.0.1:5'\n[ipc]\npath = ''";
   // smol-toml's tables have no prototype, which deepEqual counts.
   const parsed = (toml: string) => JSON.parse(JSON.stringify(parseToml(toml)));
   assert.deepEqual(parsed(setInAppToml(own, "json-rpc.enable", "true")), {
     "json-rpc": { address: "127.0.0.1:5", enable: true },
-    ipc: { enable: false },
+    ipc: { path: "" },
   });
   assert.deepEqual(parsed(setInAppToml("", "log.level", '"warn"')), { log: { level: "warn" } });
 });

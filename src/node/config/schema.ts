@@ -151,11 +151,9 @@ export const SCHEMA = {
     }),
   },
   ipc: {
-    enable: option("ipc.enable", boolean, true, {
-      description: "Serve JSON-RPC on a socket file that only this user can open; private methods need no token there.",
-    }),
     path: option("ipc.path", text, "evmint.ipc", {
-      description: "Path of the socket file, relative to the home.",
+      description:
+        "Path of a socket file, relative to the home, that serves JSON-RPC to this user only; private methods need no token there. Empty: no socket.",
     }),
   },
   evm: {
@@ -288,6 +286,10 @@ export const SCHEMA = {
       // It takes some 150 bytes and a part of a millisecond for each transaction.
       dev: true,
       description: "Index transactions by the addresses they involve, for ots methods.",
+    }),
+    path: option("index.path", text, "", {
+      description:
+        "Folder of the index, relative to the home, such as one on another disk; empty: in the home. The next start moves the index there.",
     }),
   },
   explorer: {

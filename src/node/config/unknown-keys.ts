@@ -15,6 +15,7 @@ export const REPLACED_KEYS: Readonly<Record<string, string>> = {
   "cometbft.trust-height": "cometbft.trust-block",
   "cometbft.trust-hash": "cometbft.trust-block",
   "cometbft.allowed-nodes-file": "cometbft.allowed-nodes-contract",
+  "ipc.enable": "ipc.path",
   "json-rpc.ws-allow-methods": "json-rpc.allow-methods",
   "json-rpc.ws-deny-methods": "json-rpc.deny-methods",
 };
@@ -78,7 +79,7 @@ export const FOREIGN_KEYS: Readonly<Record<string, string>> = {
   "ws.port": "json-rpc.ws-address",
   "ws.api": "json-rpc.api",
   "ws.origins": "json-rpc.cors-origins",
-  ipcdisable: "ipc.enable",
+  ipcdisable: "ipc.path",
   ipcpath: "ipc.path",
   metrics: "metrics.enable",
   "metrics.addr": "metrics.address",

@@ -1,5 +1,5 @@
-import { statfsSync } from "node:fs";
-import { lstat, readdir } from "node:fs/promises";
+import { existsSync, statfsSync } from "node:fs";
+import { lstat, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Metrics } from "../../base/telemetry/metrics.ts";
 import type { Timer, Timers } from "../../base/telemetry/timers.ts";
@@ -32,11 +32,14 @@ export class DiskUsage {
       help: "What the home takes on disk, by part.",
       labels: ["part"],
     });
-    const free = metrics.gauge({ name: "disk_free_bytes", help: "What is free where the home is." });
+    const free = metrics.gauge({
+      name: "disk_free_bytes",
+      help: "What is free where the home is, or its index, whichever is less.",
+    });
     const measure = async () => {
       for (const [part, bytes] of Object.entries(await diskUsageOf(home))) used.set(bytes, { part });
-      const { bavail, bsize } = statfsSync(home);
-      free.set(bavail * bsize);
+      const places = [home, join(home, PARTS.index)].filter((path) => existsSync(path));
+      free.set(Math.min(...places.map(freeBytesOf)));
     };
     timers.soon("disk usage", measure);
     this.#timer = timers.every(INTERVAL_MS, "disk usage", measure);
@@ -47,17 +50,25 @@ export class DiskUsage {
   }
 }
 
+function freeBytesOf(path: string): number {
+  const { bavail, bsize } = statfsSync(path);
+  return bavail * bsize;
+}
+
 /** Bytes on disk of each part of a home. */
 export async function diskUsageOf(home: string): Promise<Readonly<Record<keyof typeof PARTS, number>>> {
   const sizes: [string, number][] = [];
-  for (const [part, path] of Object.entries(PARTS)) sizes.push([part, await sizeOf(join(home, path))]);
+  for (const [part, path] of Object.entries(PARTS)) sizes.push([part, await sizeOf(join(home, path), stat)]);
   return Object.fromEntries(sizes) as Record<keyof typeof PARTS, number>;
 }
 
-/** Bytes on disk of a file, or of all below a folder; what is removed meanwhile has none. */
-async function sizeOf(path: string): Promise<number> {
+/**
+ * Bytes on disk of a file, or of all below a folder; what is removed meanwhile has none.
+ * @param statOf follows links for a part, which can be on another disk
+ */
+async function sizeOf(path: string, statOf: typeof stat | typeof lstat = lstat): Promise<number> {
   try {
-    const found = await lstat(path);
+    const found = await statOf(path);
     if (!found.isDirectory()) return found.blocks * 512;
     let sum = 0;
     for (const name of await readdir(path)) sum += await sizeOf(join(path, name));

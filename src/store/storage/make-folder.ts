@@ -23,6 +23,16 @@ export function makeFolder(path: string): void {
   }
 }
 
+/** Makes what was written to a file durable. */
+export function syncFile(path: string): void {
+  const file = openSync(path, "r+");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
 /** Makes the entries of a directory durable. Windows has no such call and needs none. */
 export function syncDirectory(path: string): void {
   if (process.platform === "win32") return;

@@ -255,7 +255,7 @@ export class Cluster {
     const { blockTimeMs, engine, speculationThreads } = this.plan;
     const shared = {
       "json-rpc.enable": "false",
-      "ipc.enable": "false",
+      "ipc.path": "",
       "evm.compile": "off",
       "consensus.block-time": `${blockTimeMs}ms`,
       "consensus.engine": engine,

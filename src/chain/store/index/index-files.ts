@@ -1,10 +1,8 @@
 import {
-  closeSync,
   existsSync,
-  fsyncSync,
   mkdirSync,
-  openSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -18,13 +16,15 @@ import type { Kv } from "../../../store/storage/kv.ts";
 import { findLmdbFault } from "../../../store/storage/lmdb/lmdb-check.ts";
 import { openLmdbKv } from "../../../store/storage/lmdb/lmdb-kv.ts";
 import { bootId, lockFile } from "../../../store/storage/lock.ts";
-import { syncDirectory } from "../../../store/storage/make-folder.ts";
+import { syncDirectory, syncFile } from "../../../store/storage/make-folder.ts";
 import { replaceFile } from "../../../store/storage/replace-file.ts";
 
 export const INDEX_FOLDER = "index";
-const DATA_FILE = "data.mdb";
+export const DATA_FILE = "data.mdb";
 /** LMDB's table of readers, which means nothing once its processes are gone. */
 const LMDB_LOCK_FILE = "lock.mdb";
+/** Folder of a compact copy in the folder of the index, and so on its disk; its file takes the place of the index once it is whole. */
+const COMPACTING = "compacting";
 const STATE_FILE = "index.state";
 /** Present from the removal of an index until a new one has every block of the log. */
 const REBUILDING_FILE = "index.rebuilding";
@@ -49,6 +49,13 @@ export type IndexProgress = (progress: { readonly done: number; readonly total: 
 /** What is wrong in the file of the index in a data directory that nobody has open, and where; undefined when nothing is. */
 export function findIndexFault(directory: string, onProgress?: IndexProgress): string | undefined {
   return findLmdbFault(join(directory, INDEX_FOLDER, DATA_FILE), { ...(onProgress && { onProgress }) });
+}
+
+/** Removes the files of an index from a folder outside its data directory, which may have files of others. */
+export function removeIndexFiles(folder: string): void {
+  for (const name of [DATA_FILE, `${DATA_FILE}.new`, LMDB_LOCK_FILE, COMPACTING]) {
+    rmSync(join(folder, name), { recursive: true, force: true });
+  }
 }
 
 /** The files of the index in a data directory, and whether they can be trusted. */
@@ -127,7 +134,10 @@ export class IndexFiles {
   }
 
   remove(): void {
-    rmSync(this.folder, { recursive: true, force: true });
+    const place = join(realpathSync(this.#directory), INDEX_FOLDER);
+    const folder = ifPresent(() => realpathSync(place)) ?? place;
+    if (folder === place) rmSync(place, { recursive: true, force: true });
+    else removeIndexFiles(folder);
     this.#isUnchecked = false;
   }
 
@@ -194,8 +204,6 @@ function fileIdentity(path: string): string {
   return `${ino} ${size} ${mtimeMs}`;
 }
 
-/** Is written first; its file takes the place of the index once it is whole. */
-const NEW_FOLDER = "index.new";
 /** Rows copied in one transaction. */
 const ROWS = 5_000;
 
@@ -227,7 +235,7 @@ export async function compactIndex(
 ): Promise<{ readonly bytesBefore: number; readonly bytesAfter: number } | undefined> {
   const lock = lockFile(join(directory, "lock"));
   const files = new IndexFiles(directory);
-  const target = join(directory, NEW_FOLDER);
+  const target = join(files.folder, COMPACTING);
   try {
     const fault = files.findFault();
     if (fault !== undefined) throw new IndexUnusableError({ fault });
@@ -290,13 +298,4 @@ function copySlice(
   const bytes = rows.reduce((sum, [key, value]) => sum + key.length + value.length, 0);
   const last = rows.length < ROWS ? undefined : rows.at(-1)![0];
   return { next: last && Buffer.concat([last, new Uint8Array(1)]), bytes };
-}
-
-function syncFile(path: string): void {
-  const file = openSync(path, "r+");
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
 }

@@ -78,6 +78,7 @@ export class ChainRole implements ChainParts {
         // CometBFT of a state sync waits for its application already.
         ...(modules.synced === undefined && { checkedFirstBytesMax: CHECKED_FIRST_BYTES_MAX }),
         ...hooks,
+        movesIndex: true,
         onIndexFault: hooks.onFatal,
       },
     );

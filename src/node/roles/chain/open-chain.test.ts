@@ -29,3 +29,24 @@ test("a block to fork without the nodes of its chain is an error", async (t) => 
   const config = configOf(home, { dev: true, flags: { "fork-block": "5" } });
   await assert.rejects(openFork(config, { log: STRICT_LOGGER, timers: fatalTimers }), { code: "CONFIG_INVALID" });
 });
+
+test("openChain moves the index to index.path for a node, and leaves it where it is for a command", (t) => {
+  const home = mkdtempSync(join(tmpdir(), "evmint-open-"));
+  t.after(() => rmSync(home, { recursive: true }));
+  const modules = { log: STRICT_LOGGER, timers: fatalTimers };
+  const elsewhere = configOf(home, { dev: true, flags: { "index.path": "elsewhere" } });
+  const open = (config: typeof elsewhere, movesIndex: boolean) => {
+    const { store } = openChain(config, modules, { movesIndex });
+    assert.equal(store.replayedBlocks, 0);
+    store.close();
+  };
+  const isMoved = () => existsSync(join(home, "elsewhere", "data.mdb"));
+  open(elsewhere, false);
+  assert.ok(!isMoved());
+  open(elsewhere, true);
+  assert.ok(isMoved());
+  open(configOf(home, { dev: true }), false);
+  assert.ok(isMoved());
+  open(configOf(home, { dev: true }), true);
+  assert.ok(!isMoved());
+});

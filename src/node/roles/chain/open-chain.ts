@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { NodeError } from "../../../base/errors.ts";
 import { gasLimitFault } from "../../../base/params/execution-limits.ts";
 import { type Genesis, parseGenesis } from "../../../base/params/genesis.ts";
@@ -70,6 +71,8 @@ export type OpenChainOptions = Pick<LogBlockStoreOptions, "segmentBytesMax" | "m
   readonly reindex?: boolean;
   /** Many blocks come one after the other, and no request waits for any of them. */
   readonly isBulk?: boolean;
+  /** Moves the index to where `index.path` wants it. A command, which may not know a flag of the node, leaves it where it is. */
+  readonly movesIndex?: boolean;
   /** False leaves it to the caller to call `checkForks`, before a block is executed. */
   readonly checksForks?: boolean;
   /** Old blocks are removed as soon as there is one, not some at a time. */
@@ -113,7 +116,7 @@ class HomeNotInitialisedError extends NodeError {
 export function openChain(
   config: Config,
   { log, timers }: { readonly log: Logger; readonly timers: Pick<Timers, "soon"> },
-  { fork, loaded, isBulk, checksForks = true, ...options }: OpenChainOptions = {},
+  { fork, loaded, isBulk, checksForks = true, movesIndex = false, ...options }: OpenChainOptions = {},
 ): OpenChain {
   if (fork === undefined && holdsFork(config)) {
     throw new ForkUnsupportedError("this home holds a forked chain, which only start can open", {
@@ -144,6 +147,7 @@ export function openChain(
     ? createMemoryBlockStore(storeOptions)
     : openDiskBlockStore({
         directory: dataPath(config.home),
+        ...(movesIndex && { indexFolder: config.index.path === "" ? null : resolve(config.home, config.index.path) }),
         logger: log.child("store"),
         ...storeOptions,
       });

@@ -187,12 +187,12 @@ export class RpcRole {
     this.#provider = new NodeProvider(registry, ports);
     this.#resources.add(() => this.#provider?.close());
     const { jsonRpc, ipc, home } = config;
-    if (ipc.enable) makeFolder(home);
+    if (ipc.path !== "") makeFolder(home);
     const { endpoints } = this.#services;
     this.#server = await startRpcServer(
       {
         ...(jsonRpc.enable && (isOneAddress(jsonRpc) ? { http: endpoints.http } : endpoints)),
-        ...(ipc.enable && { ipc: { path: resolve(home, ipc.path) } }),
+        ...(ipc.path !== "" && { ipc: { path: resolve(home, ipc.path) } }),
         allowedHosts: jsonRpc.vhosts,
         allowedOrigins: allowedOriginsOf(config),
         limits: rpcLimitsOf(config),

@@ -204,6 +204,7 @@ function statsOf(node: TreeNode): Stats {
 /** `node:fs/promises` over the same files. */
 export const chmod = async (path: string, mode: number) => chmodSync(path, mode);
 export const lstat = async (path: string) => lstatSync(path);
+export const stat = lstat;
 export const readdir = async (path: string) => readdirSync(path);
 export const unlink = async (path: string) => unlinkSync(path);
 export const rm = async (...args: Parameters<typeof rmSync>) => rmSync(...args);

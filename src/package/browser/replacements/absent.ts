@@ -1,5 +1,6 @@
 import type * as Native from "../../../base/crypto/secp256k1-native.ts";
 import type * as Positions from "../../../base/telemetry/source-positions.ts";
+import type * as IndexPlace from "../../../chain/store/index/index-place.ts";
 import type * as Whisper from "../../../heritage/shh/peers/libp2p-transport.ts";
 import type * as ExecutionThreads from "../../../node/calls/execution-threads.ts";
 import type * as SpeculationThreads from "../../../node/calls/speculation-threads.ts";
@@ -30,6 +31,9 @@ export const loadNativeBackend: typeof Native.loadNativeBackend = () => undefine
 
 /** A file in OPFS that is open in one tab cannot be opened in another: there is nothing left to lock. */
 export const lockFile: typeof Lock.lockFile = () => ({ release() {} });
+
+/** A page has no other disk. */
+export const placeIndex: typeof IndexPlace.placeIndex = () => {};
 
 /** The files survive a crash of the browser as of a process. */
 export const bootId: typeof Lock.bootId = () => undefined;

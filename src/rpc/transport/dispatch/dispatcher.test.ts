@@ -4,10 +4,12 @@ import fc from "../../../../test/support/fast-check.ts";
 import { TEST_REGISTRY } from "../../../../test/support/rpc/test-methods.ts";
 import { fatalTimers } from "../../../base/telemetry/fatal-timers.ts";
 import { type Credential, OWNER } from "../auth/credential.ts";
+import { string } from "../codec.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../limits.ts";
 import { MemoryBudget } from "../memory-budget.ts";
 import { inProcessContext, RequestContext, type Transport } from "./context.ts";
 import { Dispatcher } from "./dispatcher.ts";
+import { createRegistry, defineMethod } from "./method.ts";
 import { type RpcObserver, SILENT_OBSERVER } from "./observer.ts";
 
 type Setup = {
@@ -480,3 +482,46 @@ function assertWellFormed(text: string | undefined): void {
     }
   }
 }
+
+test("a call of a batch that admission defers runs with its own span", async () => {
+  const seen: unknown[] = [];
+  const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+  const observed = defineMethod({
+    name: "test_observed",
+    params: { name: string },
+    result: string,
+    async handle({ name }, _modules, context) {
+      await turn();
+      seen.push([name, context.span?.traceparent]);
+      return name;
+    },
+  });
+  const ended: string[] = [];
+  let spans = 0;
+  const traceCall = () => {
+    const traceparent = `span ${++spans}`;
+    return { traceparent, describe() {}, end: () => void ended.push(traceparent) };
+  };
+  const dispatcher = new Dispatcher(
+    { limits: DEFAULT_RPC_LIMITS, observer: { ...SILENT_OBSERVER, traceCall } },
+    {
+      registry: createRegistry([observed]),
+      modules: {},
+      timers: fatalTimers,
+      admission: {
+        async run(_context, start) {
+          for (let i = 0; i < 3; i++) await turn();
+          return start((work) => work());
+        },
+      },
+    },
+  );
+  const batch = ["a", "b", "c"].map((name, id) => call(id, "test_observed", name));
+  await dispatcher.dispatch(Buffer.from(JSON.stringify(batch)), inProcessContext(["test"]));
+  assert.deepEqual(seen, [
+    ["a", "span 1"],
+    ["b", "span 2"],
+    ["c", "span 3"],
+  ]);
+  assert.deepEqual(ended, ["span 1", "span 2", "span 3"]);
+});

@@ -14,6 +14,7 @@ import {
   type ParamCodec,
   string,
 } from "../../transport/codec.ts";
+import { aliasMethod } from "../../transport/dispatch/method.ts";
 import { InvalidValueError } from "../../transport/errors.ts";
 import { defineMethod } from "../define-method.ts";
 import { BLOCK, listOf } from "../json/schemas.ts";
@@ -115,6 +116,8 @@ export const hardhatGetAutomine = defineMethod({
   private: true,
   handle: (_params, { node }) => andThen(node.devChain(), ({ isAutomine }) => isAutomine),
 });
+
+export const anvilGetAutomine = aliasMethod(hardhatGetAutomine, "anvil_getAutomine");
 
 /** Sets whether transactions are mined on arrival. In anvil's dialect, true disables interval mining. */
 export const setAutomine = controlMethods({

@@ -2,7 +2,6 @@ import { andThen } from "../../../base/threads/maybe-promise.ts";
 import type { MineRequest } from "../../../dev/dev-chain.ts";
 import { DevControlError } from "../../../dev/dev-settings.ts";
 import { byHash } from "../../ports/block-selector.ts";
-import type { ChainView } from "../../ports/chain-view.ts";
 import {
   address,
   boolean,
@@ -18,7 +17,6 @@ import { aliasMethod } from "../../transport/dispatch/method.ts";
 import { InvalidValueError } from "../../transport/errors.ts";
 import { defineMethod } from "../define-method.ts";
 import { BLOCK, listOf } from "../json/schemas.ts";
-import type { ServingPorts } from "../rpc-ports.ts";
 import { bothNames, controlMethods, lenientCount, lenientNumber } from "./control-methods.ts";
 
 /** A time in Unix seconds, or `{timestamp?, blocks?}` as ganache has it. */
@@ -64,7 +62,7 @@ export const evmMineDetailed = controlMethods({
   names: ["evm_mine_detailed", "anvil_mine_detailed"],
   params: evmMineParams,
   result: { schema: listOf(BLOCK) },
-  async handle({ options }, { dev, chain, sessions }: ServingPorts & ServingPorts) {
+  async handle({ options }, { dev, chain, sessions }) {
     const blocks = [];
     for (const hash of await dev.mine(options)) {
       const block = await chain.block({ at: byHash(hash) });
@@ -187,7 +185,7 @@ export const setCoinbase = controlMethods({
 export const setMinGasPrice = controlMethods({
   names: bothNames("setMinGasPrice"),
   params: { gasPrice: lenientNumber },
-  async handle({ gasPrice }, { dev, chain }: ServingPorts & { readonly chain: Pick<ChainView, "head"> }, name) {
+  async handle({ gasPrice }, { dev, chain }, name) {
     const { header } = await chain.head();
     if (header.baseFeePerGas !== undefined) {
       throw new DevControlError(`${name} is not supported when EIP-1559 is active`);

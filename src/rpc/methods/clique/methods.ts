@@ -2,7 +2,6 @@ import { NodeError } from "../../../base/errors.ts";
 import type { Address } from "../../../base/primitives/address.ts";
 import { keccak256Hash } from "../../../base/primitives/keccak.ts";
 import { decodeRlp, encodeRlp } from "../../../base/primitives/rlp.ts";
-import { andThen } from "../../../base/threads/maybe-promise.ts";
 import { type BlockSelector, blockNumberOrTag, blockSelector, byHash } from "../../ports/block-selector.ts";
 import type { CliqueSnapshot } from "../../ports/voting.ts";
 import {
@@ -12,6 +11,7 @@ import {
   hash,
   json,
   jsonUnsigned,
+  nothing,
   optional,
   type ParamCodec,
   string,
@@ -139,19 +139,19 @@ const proposals = defineMethod({
 const propose = defineMethod({
   name: "clique_propose",
   params: { account: address, authorize: boolean, publicKey: optional(data) },
-  result: json,
+  result: nothing,
   private: true,
   handle: ({ account, authorize, publicKey }, { node }) =>
-    andThen(node.cliquePropose({ candidate: account, authorize, publicKey }), () => null),
+    node.cliquePropose({ candidate: account, authorize, publicKey }),
 });
 
 /** `clique_discard`: stops voting on `account`; votes already in blocks stay. */
 const discard = defineMethod({
   name: "clique_discard",
   params: { account: address },
-  result: json,
+  result: nothing,
   private: true,
-  handle: ({ account }, { node }) => andThen(node.cliqueDiscard({ candidate: account }), () => null),
+  handle: ({ account }, { node }) => node.cliqueDiscard({ candidate: account }),
 });
 
 /**
@@ -188,9 +188,9 @@ const parameters = defineMethod({
 const proposeParameter = defineMethod({
   name: "clique_proposeParameter",
   params: { name: string, value: jsonUnsigned },
-  result: json,
+  result: nothing,
   private: true,
-  handle: ({ name, value }, { node }) => andThen(node.cliqueProposeParameter({ name, value }), () => null),
+  handle: ({ name, value }, { node }) => node.cliqueProposeParameter({ name, value }),
 });
 
 /**
@@ -203,10 +203,9 @@ const proposeParameter = defineMethod({
 const proposeFork = defineMethod({
   name: "clique_proposeFork",
   params: { fork: string, time: jsonUnsigned },
-  result: json,
+  result: nothing,
   private: true,
-  handle: ({ fork, time }, { node }) =>
-    andThen(node.cliqueProposeParameter({ name: `${fork}Time`, value: time }), () => null),
+  handle: ({ fork, time }, { node }) => node.cliqueProposeParameter({ name: `${fork}Time`, value: time }),
 });
 
 /**
@@ -215,9 +214,9 @@ const proposeFork = defineMethod({
 const discardParameter = defineMethod({
   name: "clique_discardParameter",
   params: { name: string },
-  result: json,
+  result: nothing,
   private: true,
-  handle: ({ name }, { node }) => andThen(node.cliqueDiscardParameter({ name }), () => null),
+  handle: ({ name }, { node }) => node.cliqueDiscardParameter({ name }),
 });
 
 /**

@@ -61,10 +61,14 @@ const getSignersAtHash = defineMethod({
 });
 
 async function snapshotAt(at: BlockSelector, { chain, node }: ServingPorts): Promise<CliqueSnapshot> {
-  // The votes of a pending block are not counted yet.
+  return node.cliqueSnapshot({ number: await numberOf(at, chain) });
+}
+
+/** The votes of a pending block are not counted yet, and nobody has signed it. */
+async function numberOf(at: BlockSelector, chain: ServingPorts["chain"], missing = "unknown block"): Promise<number> {
   const sealed = await chain.header({ at: at === "pending" ? "latest" : at });
-  if (sealed === undefined) throw new UnknownBlockError("unknown block");
-  return node.cliqueSnapshot({ number: sealed.header.number });
+  if (sealed === undefined) throw new UnknownBlockError(missing);
+  return sealed.header.number;
 }
 
 function signersOf({ signers }: CliqueSnapshot): readonly Address[] {
@@ -100,11 +104,8 @@ const getSigner = defineMethod({
   example: ["latest"],
   result: address,
   async handle({ block }, { chain, node }) {
-    const sealed = await chain.header({ at: block === "pending" ? "latest" : block });
-    if (sealed === undefined) {
-      throw new UnknownBlockError(`missing block ${typeof block === "object" ? block.blockHash : block}`);
-    }
-    return node.cliqueSigner({ number: sealed.header.number });
+    const missing = `missing block ${typeof block === "object" ? block.blockHash : block}`;
+    return node.cliqueSigner({ number: await numberOf(block, chain, missing) });
   },
 });
 
@@ -165,11 +166,7 @@ const parameters = defineMethod({
   params: { block },
   example: ["latest"],
   result: json,
-  async handle({ block }, { chain, node }) {
-    const sealed = await chain.header({ at: block === "pending" ? "latest" : block });
-    if (sealed === undefined) throw new UnknownBlockError("unknown block");
-    return node.cliqueParameters({ number: sealed.header.number });
-  },
+  handle: async ({ block }, { chain, node }) => node.cliqueParameters({ number: await numberOf(block, chain) }),
 });
 
 /**
@@ -250,11 +247,8 @@ const getLightBlock = defineMethod({
   example: ["0x1"],
   result: json,
   heavy: true,
-  async handle({ block }, { chain, node }) {
-    const sealed = await chain.header({ at: block === "pending" ? "latest" : block });
-    if (sealed === undefined) throw new UnknownBlockError("unknown block");
-    return (await node.cliqueLightBlock({ number: sealed.header.number })) ?? null;
-  },
+  handle: async ({ block }, { chain, node }) =>
+    (await node.cliqueLightBlock({ number: await numberOf(block, chain) })) ?? null,
 });
 
 export const CLIQUE_METHODS: readonly Method<RpcPorts>[] = [

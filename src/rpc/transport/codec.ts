@@ -187,6 +187,9 @@ export const json: Codec<unknown> = {
   encode: (value) => JSON.stringify(value),
 };
 
+/** The result of a method that returns nothing: null. */
+export const nothing: ResultCodec<void> = { encode: () => "null" };
+
 /** A result whose JSON the handler has written already. */
 export const rawJson: ResultCodec<JsonText> = { encode: (text) => text };
 

@@ -2,7 +2,6 @@ import { NodeError } from "../../../base/errors.ts";
 import type { Address } from "../../../base/primitives/address.ts";
 import { keccak256Hash } from "../../../base/primitives/keccak.ts";
 import { decodeRlp, encodeRlp } from "../../../base/primitives/rlp.ts";
-import { andThen } from "../../../base/threads/maybe-promise.ts";
 import { type BlockSelector, blockNumberOrTag, blockSelector, byHash } from "../../ports/block-selector.ts";
 import type { CliqueSnapshot } from "../../ports/voting.ts";
 import {
@@ -12,6 +11,7 @@ import {
   hash,
   json,
   jsonUnsigned,
+  nothing,
   optional,
   type ParamCodec,
   string,
@@ -61,10 +61,14 @@ const getSignersAtHash = defineMethod({
 });
 
 async function snapshotAt(at: BlockSelector, { chain, node }: ServingPorts): Promise<CliqueSnapshot> {
-  // The votes of a pending block are not counted yet.
+  return node.cliqueSnapshot({ number: await numberOf(at, chain) });
+}
+
+/** The votes of a pending block are not counted yet, and nobody has signed it. */
+async function numberOf(at: BlockSelector, chain: ServingPorts["chain"], missing = "unknown block"): Promise<number> {
   const sealed = await chain.header({ at: at === "pending" ? "latest" : at });
-  if (sealed === undefined) throw new UnknownBlockError("unknown block");
-  return node.cliqueSnapshot({ number: sealed.header.number });
+  if (sealed === undefined) throw new UnknownBlockError(missing);
+  return sealed.header.number;
 }
 
 function signersOf({ signers }: CliqueSnapshot): readonly Address[] {
@@ -100,11 +104,8 @@ const getSigner = defineMethod({
   example: ["latest"],
   result: address,
   async handle({ block }, { chain, node }) {
-    const sealed = await chain.header({ at: block === "pending" ? "latest" : block });
-    if (sealed === undefined) {
-      throw new UnknownBlockError(`missing block ${typeof block === "object" ? block.blockHash : block}`);
-    }
-    return node.cliqueSigner({ number: sealed.header.number });
+    const missing = `missing block ${typeof block === "object" ? block.blockHash : block}`;
+    return node.cliqueSigner({ number: await numberOf(block, chain, missing) });
   },
 });
 
@@ -139,19 +140,19 @@ const proposals = defineMethod({
 const propose = defineMethod({
   name: "clique_propose",
   params: { account: address, authorize: boolean, publicKey: optional(data) },
-  result: json,
+  result: nothing,
   private: true,
   handle: ({ account, authorize, publicKey }, { node }) =>
-    andThen(node.cliquePropose({ candidate: account, authorize, publicKey }), () => null),
+    node.cliquePropose({ candidate: account, authorize, publicKey }),
 });
 
 /** `clique_discard`: stops voting on `account`; votes already in blocks stay. */
 const discard = defineMethod({
   name: "clique_discard",
   params: { account: address },
-  result: json,
+  result: nothing,
   private: true,
-  handle: ({ account }, { node }) => andThen(node.cliqueDiscard({ candidate: account }), () => null),
+  handle: ({ account }, { node }) => node.cliqueDiscard({ candidate: account }),
 });
 
 /**
@@ -165,11 +166,7 @@ const parameters = defineMethod({
   params: { block },
   example: ["latest"],
   result: json,
-  async handle({ block }, { chain, node }) {
-    const sealed = await chain.header({ at: block === "pending" ? "latest" : block });
-    if (sealed === undefined) throw new UnknownBlockError("unknown block");
-    return node.cliqueParameters({ number: sealed.header.number });
-  },
+  handle: async ({ block }, { chain, node }) => node.cliqueParameters({ number: await numberOf(block, chain) }),
 });
 
 /**
@@ -188,9 +185,9 @@ const parameters = defineMethod({
 const proposeParameter = defineMethod({
   name: "clique_proposeParameter",
   params: { name: string, value: jsonUnsigned },
-  result: json,
+  result: nothing,
   private: true,
-  handle: ({ name, value }, { node }) => andThen(node.cliqueProposeParameter({ name, value }), () => null),
+  handle: ({ name, value }, { node }) => node.cliqueProposeParameter({ name, value }),
 });
 
 /**
@@ -203,10 +200,9 @@ const proposeParameter = defineMethod({
 const proposeFork = defineMethod({
   name: "clique_proposeFork",
   params: { fork: string, time: jsonUnsigned },
-  result: json,
+  result: nothing,
   private: true,
-  handle: ({ fork, time }, { node }) =>
-    andThen(node.cliqueProposeParameter({ name: `${fork}Time`, value: time }), () => null),
+  handle: ({ fork, time }, { node }) => node.cliqueProposeParameter({ name: `${fork}Time`, value: time }),
 });
 
 /**
@@ -215,9 +211,9 @@ const proposeFork = defineMethod({
 const discardParameter = defineMethod({
   name: "clique_discardParameter",
   params: { name: string },
-  result: json,
+  result: nothing,
   private: true,
-  handle: ({ name }, { node }) => andThen(node.cliqueDiscardParameter({ name }), () => null),
+  handle: ({ name }, { node }) => node.cliqueDiscardParameter({ name }),
 });
 
 /**
@@ -251,11 +247,8 @@ const getLightBlock = defineMethod({
   example: ["0x1"],
   result: json,
   heavy: true,
-  async handle({ block }, { chain, node }) {
-    const sealed = await chain.header({ at: block === "pending" ? "latest" : block });
-    if (sealed === undefined) throw new UnknownBlockError("unknown block");
-    return (await node.cliqueLightBlock({ number: sealed.header.number })) ?? null;
-  },
+  handle: async ({ block }, { chain, node }) =>
+    (await node.cliqueLightBlock({ number: await numberOf(block, chain) })) ?? null,
 });
 
 export const CLIQUE_METHODS: readonly Method<RpcPorts>[] = [

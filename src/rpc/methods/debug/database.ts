@@ -10,7 +10,7 @@ import { encodeBlock } from "../../../base/types/block-codec.ts";
 import { encodeHeader } from "../../../base/types/header-codec.ts";
 import { storedReceiptItem } from "../../../base/types/receipt-codec.ts";
 import type { BlockNumberOrTag } from "../../ports/block-selector.ts";
-import { data, hash, json, jsonInteger, lenientInteger, rawJson, string } from "../../transport/codec.ts";
+import { data, hash, json, jsonInteger, lenientInteger, nothing, rawJson, string } from "../../transport/codec.ts";
 import { UnknownBlockError } from "../../transport/errors.ts";
 import { defineMethod } from "../define-method.ts";
 import { blockTextInSteps, type HeaderStyle } from "../json/block-json.ts";
@@ -32,13 +32,10 @@ export const chaindbProperty = defineMethod({
 export const chaindbCompact = defineMethod({
   name: "debug_chaindbCompact",
   params: {},
-  result: json,
+  result: nothing,
   private: true,
   heavy: true,
-  async handle(_params, { inspection }) {
-    await inspection.compactStore();
-    return null;
-  },
+  handle: (_params, { inspection }) => inspection.compactStore(),
 });
 
 /**
@@ -138,13 +135,10 @@ export const setTrieFlushInterval = defineMethod({
 export const setHead = defineMethod({
   name: "debug_setHead",
   params: { number: lenientInteger },
-  result: json,
+  result: nothing,
   private: true,
   heavy: true,
-  async handle({ number }, { inspection }) {
-    await inspection.rewind({ number });
-    return null;
-  },
+  handle: ({ number }, { inspection }) => inspection.rewind({ number }),
 });
 
 /** Blocks of one ethash epoch (Yellow Paper, appendix J). */

@@ -1,5 +1,4 @@
-import { andThen } from "../../../base/threads/maybe-promise.ts";
-import { json, jsonInteger, string } from "../../transport/codec.ts";
+import { jsonInteger, nothing, string } from "../../transport/codec.ts";
 import { defineMethod } from "../define-method.ts";
 
 /**
@@ -10,9 +9,9 @@ import { defineMethod } from "../define-method.ts";
 export const verbosity = defineMethod({
   name: "debug_verbosity",
   params: { level: jsonInteger },
-  result: json,
+  result: nothing,
   private: true,
-  handle: ({ level }, { runtime }) => andThen(runtime.setVerbosity({ level }), () => null),
+  handle: ({ level }, { runtime }) => runtime.setVerbosity({ level }),
 });
 
 /**
@@ -23,9 +22,9 @@ export const verbosity = defineMethod({
 export const vmodule = defineMethod({
   name: "debug_vmodule",
   params: { pattern: string },
-  result: json,
+  result: nothing,
   private: true,
-  handle: ({ pattern }, { runtime }) => andThen(runtime.setFileLevels({ rules: pattern }), () => null),
+  handle: ({ pattern }, { runtime }) => runtime.setFileLevels({ rules: pattern }),
 });
 
 /**
@@ -36,7 +35,7 @@ export const vmodule = defineMethod({
 export const backtraceAt = defineMethod({
   name: "debug_backtraceAt",
   params: { location: string },
-  result: json,
+  result: nothing,
   private: true,
-  handle: ({ location }, { runtime }) => andThen(runtime.setBacktraceAt({ position: location }), () => null),
+  handle: ({ location }, { runtime }) => runtime.setBacktraceAt({ position: location }),
 });

@@ -1,5 +1,5 @@
 import { andThen } from "../../../base/threads/maybe-promise.ts";
-import { json, jsonInteger, jsonKind, type ParamCodec, rawJson, typeFault } from "../../transport/codec.ts";
+import { json, jsonInteger, jsonKind, nothing, type ParamCodec, rawJson, typeFault } from "../../transport/codec.ts";
 import { defineMethod } from "../define-method.ts";
 
 /**
@@ -40,10 +40,10 @@ function timeText(milliseconds: number): string {
 export const freeOsMemory = defineMethod({
   name: "debug_freeOSMemory",
   params: {},
-  result: json,
+  result: nothing,
   private: true,
   heavy: true,
-  handle: (_params, { runtime }) => andThen(runtime.collectGarbage(), () => null),
+  handle: (_params, { runtime }) => runtime.collectGarbage(),
 });
 
 /**

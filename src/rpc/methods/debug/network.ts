@@ -1,14 +1,13 @@
-import { andThen } from "../../../base/threads/maybe-promise.ts";
-import { json } from "../../transport/codec.ts";
+import { json, nothing } from "../../transport/codec.ts";
 import { defineMethod } from "../define-method.ts";
 
 /** `debug_clearTxpool`: removes every transaction from the pool of this node, and from its journal. */
 export const clearTxpool = defineMethod({
   name: "debug_clearTxpool",
   params: {},
-  result: json,
+  result: nothing,
   private: true,
-  handle: (_params, { node }) => andThen(node.clearPool(), () => null),
+  handle: (_params, { node }) => node.clearPool(),
 });
 
 /** `debug_discoveryV4Table`: null, as in geth without discovery, because peers are configured. */

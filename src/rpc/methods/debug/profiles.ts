@@ -1,5 +1,5 @@
 import type { RecordingKind } from "../../ports/runtime.ts";
-import { json, jsonInteger, lenientInteger, string } from "../../transport/codec.ts";
+import { jsonInteger, lenientInteger, nothing, string } from "../../transport/codec.ts";
 import type { Method } from "../../transport/dispatch/method.ts";
 import { defineMethod } from "../define-method.ts";
 import type { ServingPorts } from "../rpc-ports.ts";
@@ -12,12 +12,9 @@ function recordMethod(name: string, kind: RecordingKind): Method<ServingPorts> {
   return defineMethod({
     name,
     params: { file: string, seconds: lenientInteger },
-    result: json,
+    result: nothing,
     private: true,
-    async handle({ file, seconds }, { runtime }) {
-      await runtime.recordProfile({ kind, file, seconds });
-      return null;
-    },
+    handle: ({ file, seconds }, { runtime }) => runtime.recordProfile({ kind, file, seconds }),
   });
 }
 
@@ -26,12 +23,9 @@ function startMethod(name: string, kind: RecordingKind): Method<ServingPorts> {
   return defineMethod({
     name,
     params: { file: string },
-    result: json,
+    result: nothing,
     private: true,
-    async handle({ file }, { runtime }) {
-      await runtime.startProfile({ kind, file });
-      return null;
-    },
+    handle: ({ file }, { runtime }) => runtime.startProfile({ kind, file }),
   });
 }
 
@@ -40,12 +34,9 @@ function stopMethod(name: string, kind: RecordingKind): Method<ServingPorts> {
   return defineMethod({
     name,
     params: {},
-    result: json,
+    result: nothing,
     private: true,
-    async handle(_params, { runtime }) {
-      await runtime.stopProfile({ kind });
-      return null;
-    },
+    handle: (_params, { runtime }) => runtime.stopProfile({ kind }),
   });
 }
 
@@ -56,24 +47,18 @@ export const blockProfile = recordMethod("debug_blockProfile", "block");
 export const setBlockProfileRate = defineMethod({
   name: "debug_setBlockProfileRate",
   params: { rate: jsonInteger },
-  result: json,
+  result: nothing,
   private: true,
-  async handle({ rate }, { runtime }) {
-    await runtime.setBlockProfileRate({ nanoseconds: rate });
-    return null;
-  },
+  handle: ({ rate }, { runtime }) => runtime.setBlockProfileRate({ nanoseconds: rate }),
 });
 
 /** `debug_writeBlockProfile`: writes the stalls recorded so far. @throws FileNameError, AdminError */
 export const writeBlockProfile = defineMethod({
   name: "debug_writeBlockProfile",
   params: { file: string },
-  result: json,
+  result: nothing,
   private: true,
-  async handle({ file }, { runtime }) {
-    await runtime.writeBlockProfile({ file });
-    return null;
-  },
+  handle: ({ file }, { runtime }) => runtime.writeBlockProfile({ file }),
 });
 
 /**
@@ -86,24 +71,18 @@ export const mutexProfile = recordMethod("debug_mutexProfile", "mutex");
 export const setMutexProfileFraction = defineMethod({
   name: "debug_setMutexProfileFraction",
   params: { rate: jsonInteger },
-  result: json,
+  result: nothing,
   private: true,
-  async handle({ rate }, { runtime }) {
-    await runtime.setMutexProfileFraction({ fraction: rate });
-    return null;
-  },
+  handle: ({ rate }, { runtime }) => runtime.setMutexProfileFraction({ fraction: rate }),
 });
 
 /** `debug_writeMutexProfile`: writes the waits recorded so far. @throws FileNameError, AdminError */
 export const writeMutexProfile = defineMethod({
   name: "debug_writeMutexProfile",
   params: { file: string },
-  result: json,
+  result: nothing,
   private: true,
-  async handle({ file }, { runtime }) {
-    await runtime.writeMutexProfile({ file });
-    return null;
-  },
+  handle: ({ file }, { runtime }) => runtime.writeMutexProfile({ file }),
 });
 
 /** `debug_cpuProfile`: profiles CPU time for the given seconds and writes a `.cpuprofile` for DevTools. */
@@ -131,11 +110,8 @@ export const stopGoTrace = stopMethod("debug_stopGoTrace", "trace");
 export const writeMemProfile = defineMethod({
   name: "debug_writeMemProfile",
   params: { file: string },
-  result: json,
+  result: nothing,
   private: true,
   heavy: true,
-  async handle({ file }, { runtime }) {
-    await runtime.writeHeapProfile({ file });
-    return null;
-  },
+  handle: ({ file }, { runtime }) => runtime.writeHeapProfile({ file }),
 });

@@ -6,9 +6,9 @@ import { type BlockNumberOrTag, blockNumberOrTag } from "../../ports/block-selec
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { ExecutionPort, TraceRequest } from "../../ports/execution.ts";
 import { optional } from "../../transport/codec.ts";
+import { defineSubscription, subscriptionMethods } from "../define-subscription.ts";
 import { joinedJson, quantityText } from "../json/write.ts";
 import type { ServingPorts } from "../rpc-ports.ts";
-import { defineSubscription, subscriptionMethods } from "../subscriptions/define-subscription.ts";
 import type { Subscriber } from "../subscriptions/subscriber.ts";
 import { traceConfig } from "./trace-config.ts";
 
@@ -23,13 +23,13 @@ type Range = { readonly start: number; readonly end: number };
 const traceChain = defineSubscription({
   name: "traceChain",
   params: { start: blockNumberOrTag, end: blockNumberOrTag, config: optional(traceConfig, {}) },
-  async check({ start, end }, { chain }: ServingPorts) {
+  async check({ start, end }, { chain }) {
     const range = await rangeOf(start, end, chain);
     if (range.start >= range.end) {
       throw new NotTraceableError(`end block (#${range.end}) needs to come after start block (#${range.start})`);
     }
   },
-  start({ start, end, config }, modules: ServingPorts, subscriber) {
+  start({ start, end, config }, modules, subscriber) {
     const { traceChains } = modules.sessions;
     traceChains.begin();
     const cancel = new AbortController();
@@ -54,7 +54,7 @@ const traceChain = defineSubscription({
 });
 
 /** `debug_subscribe` and `debug_unsubscribe`. */
-export const debugSubscriptions = subscriptionMethods<ServingPorts>({
+export const debugSubscriptions = subscriptionMethods({
   namespace: "debug",
   known: [traceChain],
   example: ["traceChain", "0x0", "latest"],

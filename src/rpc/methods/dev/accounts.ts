@@ -4,7 +4,6 @@ import { type Hash, hashFromBigint } from "../../../base/primitives/hash.ts";
 import { keccak256 } from "../../../base/primitives/keccak.ts";
 import { DevControlError } from "../../../dev/dev-settings.ts";
 import { credited, EMPTY_ACCOUNT } from "../../../evm/state/account.ts";
-import type { ChainView } from "../../ports/chain-view.ts";
 import { address, boolean, data } from "../../transport/codec.ts";
 import type { ServingPorts } from "../rpc-ports.ts";
 import { bothNames, controlMethods, lenientNumber } from "./control-methods.ts";
@@ -20,7 +19,7 @@ export const setBalance = controlMethods({
 export const addBalance = controlMethods({
   names: bothNames("addBalance", "tenderly_addBalance"),
   params: { address, amount: lenientNumber },
-  async handle({ address, amount }, { dev, chain }: ServingPorts & { readonly chain: Pick<ChainView, "account"> }) {
+  async handle({ address, amount }, { dev, chain }) {
     const account = (await chain.account({ address, at: "latest" })) ?? EMPTY_ACCOUNT;
     await dev.edit({ edits: [{ address, balance: credited(account, amount).balance }] });
   },

@@ -2,7 +2,6 @@ import { andThen } from "../../../base/threads/maybe-promise.ts";
 import type { MineRequest } from "../../../dev/dev-chain.ts";
 import { DevControlError } from "../../../dev/dev-settings.ts";
 import { byHash } from "../../ports/block-selector.ts";
-import type { ChainView } from "../../ports/chain-view.ts";
 import {
   address,
   boolean,
@@ -14,10 +13,10 @@ import {
   type ParamCodec,
   string,
 } from "../../transport/codec.ts";
+import { aliasMethod } from "../../transport/dispatch/method.ts";
 import { InvalidValueError } from "../../transport/errors.ts";
 import { defineMethod } from "../define-method.ts";
 import { BLOCK, listOf } from "../json/schemas.ts";
-import type { ServingPorts } from "../rpc-ports.ts";
 import { bothNames, controlMethods, lenientCount, lenientNumber } from "./control-methods.ts";
 
 /** A time in Unix seconds, or `{timestamp?, blocks?}` as ganache has it. */
@@ -63,7 +62,7 @@ export const evmMineDetailed = controlMethods({
   names: ["evm_mine_detailed", "anvil_mine_detailed"],
   params: evmMineParams,
   result: { schema: listOf(BLOCK) },
-  async handle({ options }, { dev, chain, sessions }: ServingPorts & ServingPorts) {
+  async handle({ options }, { dev, chain, sessions }) {
     const blocks = [];
     for (const hash of await dev.mine(options)) {
       const block = await chain.block({ at: byHash(hash) });
@@ -115,6 +114,8 @@ export const hardhatGetAutomine = defineMethod({
   private: true,
   handle: (_params, { node }) => andThen(node.devChain(), ({ isAutomine }) => isAutomine),
 });
+
+export const anvilGetAutomine = aliasMethod(hardhatGetAutomine, "anvil_getAutomine");
 
 /** Sets whether transactions are mined on arrival. In anvil's dialect, true disables interval mining. */
 export const setAutomine = controlMethods({
@@ -184,7 +185,7 @@ export const setCoinbase = controlMethods({
 export const setMinGasPrice = controlMethods({
   names: bothNames("setMinGasPrice"),
   params: { gasPrice: lenientNumber },
-  async handle({ gasPrice }, { dev, chain }: ServingPorts & { readonly chain: Pick<ChainView, "head"> }, name) {
+  async handle({ gasPrice }, { dev, chain }, name) {
     const { header } = await chain.head();
     if (header.baseFeePerGas !== undefined) {
       throw new DevControlError(`${name} is not supported when EIP-1559 is active`);

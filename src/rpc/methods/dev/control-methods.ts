@@ -8,8 +8,8 @@ import {
 } from "../../transport/codec.ts";
 import type { Method, ParamCodecs, Params } from "../../transport/dispatch/method.ts";
 import { InvalidValueError } from "../../transport/errors.ts";
-import { defineMethod } from "../define-method.ts";
-import type { ServingPorts } from "../rpc-ports.ts";
+import { defineForwardedMethod } from "../define-method.ts";
+import type { RpcPorts, ServingPorts } from "../rpc-ports.ts";
 
 /** One definition for the names that several tools have for it. */
 export type ControlSpec<P extends ParamCodecs> = {
@@ -20,7 +20,7 @@ export type ControlSpec<P extends ParamCodecs> = {
   /** Of what `handle` returns; left out where it returns nothing. */
   readonly result?: Pick<ResultCodec<never>, "schema">;
   /** Returns nothing: the answer is `answerOf` the name, which it is called by. */
-  handle(params: Params<P>, ports: ServingPorts, name: string): unknown;
+  readonly handle: (params: Params<P>, ports: RpcPorts, name: string) => unknown;
 };
 
 /** A method under each name. What it returns is its JSON result; one that returns nothing answers as its tool does. */
@@ -31,7 +31,7 @@ export function controlMethods<const P extends ParamCodecs>({
   handle,
 }: ControlSpec<P>): readonly Method<ServingPorts>[] {
   return names.map((name) =>
-    defineMethod({
+    defineForwardedMethod({
       name,
       params,
       result: { ...json, schema: (result ?? emptyResult(name)).schema ?? {} },

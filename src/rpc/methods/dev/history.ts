@@ -11,7 +11,6 @@ import { DEFAULT_GAS } from "../eth/submit.ts";
 import { fillTransactionFields } from "../eth/transaction-defaults.ts";
 import { callArguments } from "../params/call-arguments.ts";
 import type { ServingPorts } from "../rpc-ports.ts";
-import type { JsonSessions, Sessions } from "../sessions.ts";
 import { remoteUrl } from "./client.ts";
 import { bothNames, controlMethods, lenientCount } from "./control-methods.ts";
 
@@ -156,8 +155,6 @@ export const dumpState = controlMethods({
   handle: async (_params, { dev, sessions }) => bytesToHex(await packDump(await dev.dumpState(), sessions.slices.json)),
 });
 
-type LoadSessions = Pick<Sessions, "sendLock"> & JsonSessions["sessions"];
-
 /**
  * Loads a dump of this node or of anvil; true. The dump's blocks replace the chain, without states before the newest one, and its accounts
  * are added to the existing accounts. A dump without blocks, or any dump on a fork, only adds accounts.
@@ -166,7 +163,7 @@ export const loadState = controlMethods({
   names: bothNames("loadState"),
   params: { state: data },
   result: boolean,
-  async handle({ state }, { dev, sessions }: ServingPorts & { readonly sessions: LoadSessions }) {
+  async handle({ state }, { dev, sessions }) {
     // Half a megabyte unpacks to sixty-four, and to ten times that as values: one of all callers at a time.
     return sessions.sendLock.run("state", async () => {
       await dev.loadState({ state: await unpackDump(state, sessions.slices.json) });

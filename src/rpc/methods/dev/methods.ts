@@ -1,126 +1,21 @@
-import { aliasMethod, type Method } from "../../transport/dispatch/method.ts";
-import { sendTransactionSync } from "../eth/submit.ts";
-import { forwarded, type RpcPorts, type ServingPorts } from "../rpc-ports.ts";
-import {
-  addBalance,
-  autoImpersonateAccount,
-  dealErc20,
-  impersonateAccount,
-  setBalance,
-  setCode,
-  setErc20Allowance,
-  setNonce,
-  setStorageAt,
-  stopImpersonatingAccount,
-} from "./accounts.ts";
-import {
-  anvilMine,
-  evmMine,
-  evmMineDetailed,
-  getIntervalMining,
-  hardhatGetAutomine,
-  hardhatMine,
-  intervalMine,
-  setAutomine,
-  setBlockGasLimit,
-  setCoinbase,
-  setIntervalMining,
-  setIntervalMiningSeconds,
-  setMinGasPrice,
-  setNextBlockBaseFeePerGas,
-  setNextSlotNumber,
-  setPrevRandao,
-} from "./blocks.ts";
-import { anvilMetadata, anvilNodeInfo, hardhatMetadata, setChainId, setLoggingEnabled, setRpcUrl } from "./client.ts";
-import { dumpState, loadState, reorg, reset, revert, rollback, snapshot } from "./history.ts";
-import {
-  dropAllTransactions,
-  dropTransaction,
-  dropTransactionByHash,
-  removePoolTransactions,
-  sendUnsignedTransaction,
-} from "./pool.ts";
-import {
-  genesisTime,
-  increaseTime,
-  removeBlockTimestampInterval,
-  setBlockTimestampInterval,
-  setBlockTimestampIntervalMs,
-  setNextBlockTimestamp,
-  setTime,
-} from "./time.ts";
-import {
-  addEthereumChain,
-  getCallsStatus,
-  getCapabilities,
-  requestAccounts,
-  sendCalls,
-  switchEthereumChain,
-} from "./wallet.ts";
+import type { Method } from "../../transport/dispatch/method.ts";
+import { methodsOf } from "../define-method.ts";
+import { forwarded, type ServingPorts } from "../rpc-ports.ts";
+import * as accounts from "./accounts.ts";
+import * as blocks from "./blocks.ts";
+import * as client from "./client.ts";
+import * as history from "./history.ts";
+import * as pool from "./pool.ts";
+import * as time from "./time.ts";
+import * as wallet from "./wallet.ts";
 
-const METHODS: readonly Method<RpcPorts>[] = [
-  hardhatMetadata,
-  anvilMetadata,
-  hardhatGetAutomine,
-  aliasMethod(hardhatGetAutomine, "anvil_getAutomine"),
-  anvilNodeInfo,
-  sendUnsignedTransaction,
-  sendTransactionSync,
-  ...snapshot,
-  ...revert,
-  ...evmMine,
-  ...evmMineDetailed,
-  ...intervalMine,
-  ...hardhatMine,
-  ...anvilMine,
-  ...increaseTime,
-  ...setTime,
-  ...setNextBlockTimestamp,
-  ...setBlockTimestampInterval,
-  ...setBlockTimestampIntervalMs,
-  ...removeBlockTimestampInterval,
-  ...setAutomine,
-  ...setIntervalMining,
-  ...setIntervalMiningSeconds,
-  ...getIntervalMining,
-  ...setBlockGasLimit,
-  ...setCoinbase,
-  ...setNextBlockBaseFeePerGas,
-  ...setMinGasPrice,
-  ...setPrevRandao,
-  ...setNextSlotNumber,
-  ...genesisTime,
-  ...setBalance,
-  ...addBalance,
-  ...setNonce,
-  ...setCode,
-  ...setStorageAt,
-  ...dealErc20,
-  ...setErc20Allowance,
-  ...impersonateAccount,
-  ...stopImpersonatingAccount,
-  ...autoImpersonateAccount,
-  ...dropTransaction,
-  ...dropTransactionByHash,
-  ...dropAllTransactions,
-  ...removePoolTransactions,
-  ...rollback,
-  ...reorg,
-  ...reset,
-  ...dumpState,
-  ...loadState,
-  ...setChainId,
-  ...setLoggingEnabled,
-  ...setRpcUrl,
-  requestAccounts,
-  switchEthereumChain,
-  addEthereumChain,
-  getCapabilities,
-  sendCalls,
-  getCallsStatus,
-];
-
-/**
- * Methods of dev chains only: elsewhere tools would mistake the chain for one whose state they may change.
- */
-export const DEV_METHODS: readonly Method<ServingPorts>[] = METHODS.map(forwarded);
+/** Methods of dev chains only: elsewhere tools would mistake the chain for one whose state they may change. */
+export const DEV_METHODS: readonly Method<ServingPorts>[] = methodsOf(
+  accounts,
+  blocks,
+  client,
+  history,
+  pool,
+  time,
+  wallet,
+).map(forwarded);

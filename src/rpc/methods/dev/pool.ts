@@ -2,9 +2,13 @@ import { ZERO_ADDRESS } from "../../../base/primitives/address.ts";
 import { buildTransaction } from "../../../base/types/transaction/encode.ts";
 import { impersonatingSignature } from "../../../base/types/transaction/impersonation.ts";
 import { legacyV } from "../../../base/types/transaction/legacy.ts";
-import { address, boolean, hash, nullable } from "../../transport/codec.ts";
-import { defineMethod } from "../define-method.ts";
+import { address, boolean, hash, nullable, rawJsonOf } from "../../transport/codec.ts";
+import { defineForwardedMethod, defineMethod } from "../define-method.ts";
+import { RECEIPT_TIMEOUT_MS, receiptOf, sendUnlocked } from "../eth/submit.ts";
 import { fillTransactionFields } from "../eth/transaction-defaults.ts";
+import { SAMPLE } from "../example-values.ts";
+import { receiptText } from "../json/receipt-json.ts";
+import { RECEIPT } from "../json/schemas.ts";
 import { callArguments } from "../params/call-arguments.ts";
 import { bothNames, controlMethods } from "./control-methods.ts";
 
@@ -21,6 +25,23 @@ export const sendUnsignedTransaction = defineMethod({
     const { r, s, yParity } = impersonatingSignature(from);
     const v = fields.type === 0 ? legacyV(fields.chainId, yParity) : BigInt(yParity);
     return modules.dev.submitUnsigned({ raw: buildTransaction(fields, { v, r, s }).raw });
+  },
+});
+
+/**
+ * `eth_sendTransactionSync`: as `eth_sendTransaction`, but answers with the receipt once the transaction is mined; anvil's method, on dev chains.
+ *
+ * @throws ReceiptTimeoutError and what `eth_sendTransaction` throws
+ */
+export const sendTransactionSync = defineForwardedMethod({
+  name: "eth_sendTransactionSync",
+  params: { request: callArguments },
+  example: [SAMPLE.call],
+  result: rawJsonOf(RECEIPT),
+  private: true,
+  heavy: true,
+  async handle({ request }, modules, { signal }) {
+    return receiptText(await receiptOf(await sendUnlocked(request, modules), RECEIPT_TIMEOUT_MS, modules, signal));
   },
 });
 

@@ -1,4 +1,3 @@
-import type { ChainView } from "../../ports/chain-view.ts";
 import { boolean, jsonInteger } from "../../transport/codec.ts";
 import { bothNames, controlMethods, lenientCount } from "./control-methods.ts";
 
@@ -7,7 +6,7 @@ export const genesisTime = controlMethods({
   names: ["anvil_getGenesisTime"],
   params: {},
   result: jsonInteger,
-  async handle(_params, { chain }: { readonly chain: Pick<ChainView, "header"> }) {
+  async handle(_params, { chain }) {
     const genesis = await chain.header({ at: 0 });
     return genesis?.header.timestamp ?? null;
   },

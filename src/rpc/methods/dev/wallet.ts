@@ -7,7 +7,7 @@ import type { ChainView } from "../../ports/chain-view.ts";
 import { address, array, boolean, data, json, object, optional, quantity, string } from "../../transport/codec.ts";
 import { InvalidParamsError } from "../../transport/errors.ts";
 import { CALL_BUNDLE_LIMITS, type CallBundle } from "../call-bundles.ts";
-import { defineMethod } from "../define-method.ts";
+import { defineForwardedMethod, defineMethod } from "../define-method.ts";
 import { sendSigned } from "../eth/submit.ts";
 import { SAMPLE } from "../example-values.ts";
 import { receiptText } from "../json/receipt-json.ts";
@@ -109,7 +109,7 @@ const callBundle = object("CallBundle", {
  *   what `eth_sendTransaction` throws for the first call
  * @see EIP-5792
  */
-export const sendCalls = defineMethod({
+export const sendCalls = defineForwardedMethod({
   name: "wallet_sendCalls",
   params: { bundle: callBundle },
   example: [
@@ -124,7 +124,7 @@ export const sendCalls = defineMethod({
   result: { ...json, schema: shape("SentCalls", { id: { type: "string" } }) },
   private: true,
   heavy: true,
-  async handle({ bundle: request }, modules: RpcPorts) {
+  async handle({ bundle: request }, modules) {
     const { id = bytesToHex(randomBytes(32)), chainId, calls = [], atomicRequired = false } = request;
     const own = modules.chain.config.chainId;
     if (chainId !== undefined && chainId !== own) throw new UnsupportedCallsChainError(chainId, own);
@@ -229,7 +229,7 @@ const STATUS = { pending: 100, confirmed: 200, reverted: 500, partlyReverted: 60
  * @throws UnknownBundleError
  * @see EIP-5792
  */
-export const getCallsStatus = defineMethod({
+export const getCallsStatus = defineForwardedMethod({
   name: "wallet_getCallsStatus",
   params: { id: string },
   result: {
@@ -252,7 +252,7 @@ export const getCallsStatus = defineMethod({
     ),
   },
   private: true,
-  async handle({ id }, { chain, sessions }: RpcPorts) {
+  async handle({ id }, { chain, sessions }) {
     const bundle = sessions.callBundles.get(id);
     const mined = await Promise.all(bundle.hashes.map((hash) => chain.receipt({ hash })));
     const receipts = mined.flatMap((receipt) => receipt ?? []);

@@ -1,29 +1,16 @@
 import { aliasMethod, type Method } from "../../transport/dispatch/method.ts";
+import { methodsOf } from "../define-method.ts";
 import { getBlockReceipts, getHeaderByHash } from "../eth/blocks.ts";
 import { getLogs } from "../eth/filters.ts";
 import { SAMPLE } from "../example-values.ts";
 import type { ServingPorts } from "../rpc-ports.ts";
-import {
-  blockNumber,
-  cacheCheck,
-  forks,
-  getBalanceChangesInBlock,
-  getBlockByTimestamp,
-  getHeaderByNumber,
-} from "./blocks.ts";
-import { getLatestLogs, getLogsByHash } from "./logs.ts";
+import * as blocks from "./blocks.ts";
+import * as logs from "./logs.ts";
 
 /** Erigon has some methods of `eth` under names of its own. */
 export const ERIGON_METHODS: readonly Method<ServingPorts>[] = [
-  blockNumber,
-  getHeaderByNumber,
+  ...methodsOf(blocks, logs),
   aliasMethod(getHeaderByHash, "erigon_getHeaderByHash"),
   aliasMethod(getBlockReceipts, "erigon_getBlockReceiptsByBlockHash", [SAMPLE.hash]),
   aliasMethod(getLogs, "erigon_getLogs"),
-  getLogsByHash,
-  getBlockByTimestamp,
-  getLatestLogs,
-  getBalanceChangesInBlock,
-  forks,
-  cacheCheck,
 ];

@@ -14,7 +14,7 @@ import {
   typeFault,
 } from "../../transport/codec.ts";
 import { LogLimitError, UnknownBlockError } from "../../transport/errors.ts";
-import { defineMethod } from "../define-method.ts";
+import { defineForwardedMethod, defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { either, HASH, LOG, listOf } from "../json/schemas.ts";
 import {
@@ -24,7 +24,7 @@ import {
   logCriteria,
   resolveRange,
 } from "../params/log-criteria.ts";
-import type { RpcPorts, ServingPorts } from "../rpc-ports.ts";
+import type { ServingPorts } from "../rpc-ports.ts";
 
 /** null is an id that no filter has, as Go decodes it. */
 const filterId: ParamCodec<string> = {
@@ -95,23 +95,23 @@ function completeOf({ json, end, limit }: FoundLogs, { from, to }: BlockRange): 
  *
  * @throws InvalidParamsError, LogFilterTermsError, TooManyError
  */
-export const newFilter = defineMethod({
+export const newFilter = defineForwardedMethod({
   name: "eth_newFilter",
   params: { criteria: logCriteria },
   example: [{ address: SAMPLE.bob }],
   result: string,
-  handle({ criteria }, { sessions, settings }: RpcPorts, context) {
+  handle({ criteria }, { sessions, settings }, context) {
     assertTermCount(criteria, settings.logLimits.termsMax);
     return sessions.filters.addLogs(criteria, context);
   },
 });
 
 /** `eth_newBlockFilter`: creates a filter for hashes of future blocks; returns its id. @throws TooManyError */
-export const newBlockFilter = defineMethod({
+export const newBlockFilter = defineForwardedMethod({
   name: "eth_newBlockFilter",
   params: {},
   result: string,
-  handle: (_params, { sessions }: RpcPorts, context) => sessions.filters.addBlocks(context),
+  handle: (_params, { sessions }, context) => sessions.filters.addBlocks(context),
 });
 
 /**
@@ -120,21 +120,21 @@ export const newBlockFilter = defineMethod({
  *
  * @throws TooManyError
  */
-export const newPendingTransactionFilter = defineMethod({
+export const newPendingTransactionFilter = defineForwardedMethod({
   name: "eth_newPendingTransactionFilter",
   params: { isFull: optional(boolean, false) },
   example: [true],
   result: string,
-  handle: ({ isFull }, { sessions }: RpcPorts, context) => sessions.filters.addPending(isFull, context),
+  handle: ({ isFull }, { sessions }, context) => sessions.filters.addPending(isFull, context),
 });
 
 /** `eth_getFilterChanges`: logs, hashes or transactions since the last poll. @throws FilterNotFoundError */
-export const getFilterChanges = defineMethod({
+export const getFilterChanges = defineForwardedMethod({
   name: "eth_getFilterChanges",
   params: { id: filterId },
   example: ["0x1"],
   result: rawAsciiJsonOf(either(listOf(LOG), listOf(HASH))),
-  handle: ({ id }, { sessions }: RpcPorts) => sessions.filters.changes(id),
+  handle: ({ id }, { sessions }) => sessions.filters.changes(id),
 });
 
 /**
@@ -142,20 +142,20 @@ export const getFilterChanges = defineMethod({
  *
  * @throws FilterNotFoundError, FilterKindError, and what `eth_getLogs` throws
  */
-export const getFilterLogs = defineMethod({
+export const getFilterLogs = defineForwardedMethod({
   name: "eth_getFilterLogs",
   params: { id: filterId },
   example: ["0x1"],
   result: rawAsciiJsonOf(listOf(LOG)),
   heavy: true,
-  handle: ({ id }, modules: RpcPorts, context) => searchLogs(modules.sessions.filters.criteriaOf(id), modules, context),
+  handle: ({ id }, modules, context) => searchLogs(modules.sessions.filters.criteriaOf(id), modules, context),
 });
 
 /** `eth_uninstallFilter`: removes a filter; false if there is no such filter. */
-export const uninstallFilter = defineMethod({
+export const uninstallFilter = defineForwardedMethod({
   name: "eth_uninstallFilter",
   params: { id: filterId },
   example: ["0x1"],
   result: boolean,
-  handle: ({ id }, { sessions }: RpcPorts) => sessions.filters.remove(id),
+  handle: ({ id }, { sessions }) => sessions.filters.remove(id),
 });

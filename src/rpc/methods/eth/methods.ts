@@ -1,137 +1,34 @@
 import type { Method } from "../../transport/dispatch/method.ts";
-import { forwarded, type ServingPorts } from "../rpc-ports.ts";
-import {
-  blockNumber,
-  getBlockAccessList,
-  getBlockByHash,
-  getBlockByNumber,
-  getBlockReceipts,
-  getBlockTransactionCountByHash,
-  getBlockTransactionCountByNumber,
-  getHeaderByHash,
-  getHeaderByNumber,
-  getUncleByBlockHashAndIndex,
-  getUncleByBlockNumberAndIndex,
-  getUncleCountByBlockHash,
-  getUncleCountByBlockNumber,
-} from "./blocks.ts";
-import { accounts, capabilities, chainId, coinbase, config, protocolVersion, syncing } from "./client.ts";
-import { compileLLL, compileSerpent, compileSolidity, compileStandardJson, getCompilers } from "./compilers.ts";
-import { findContracts, getKnownContracts } from "./contracts.ts";
-import { call, callMany, createAccessList, estimateGas } from "./execute.ts";
-import { baseFee, blobBaseFee, feeHistory, gasPrice, maxPriorityFeePerGas } from "./fees.ts";
-import {
-  getFilterChanges,
-  getFilterLogs,
-  getLogs,
-  newBlockFilter,
-  newFilter,
-  newPendingTransactionFilter,
-  uninstallFilter,
-} from "./filters.ts";
-import { getWork, hashrate, mining, submitHashrate, submitWork } from "./mining.ts";
-import { sign, signTransaction, signTypedData, signTypedDataV4 } from "./sign.ts";
-import { simulateV1 } from "./simulate.ts";
-import {
-  getAccount,
-  getAccountInfo,
-  getBalance,
-  getCode,
-  getProof,
-  getStorageAt,
-  getStorageValues,
-  getTransactionCount,
-} from "./state.ts";
-import { fillTransaction, resend, sendRawTransaction, sendRawTransactionSync, sendTransaction } from "./submit.ts";
-import { ethSubscriptions } from "./subscriptions.ts";
-import {
-  getRawTransactionByBlockHashAndIndex,
-  getRawTransactionByBlockNumberAndIndex,
-  getRawTransactionByHash,
-  getTransactionByBlockHashAndIndex,
-  getTransactionByBlockNumberAndIndex,
-  getTransactionByHash,
-  getTransactionBySenderAndNonce,
-  getTransactionbyBlockNumberAndIndex,
-  getTransactionLogs,
-  getTransactionReceipt,
-  pendingTransactions,
-} from "./transactions.ts";
+import { methodsOf } from "../define-method.ts";
+import type { ServingPorts } from "../rpc-ports.ts";
+import * as blocks from "./blocks.ts";
+import * as client from "./client.ts";
+import * as compilers from "./compilers.ts";
+import * as contracts from "./contracts.ts";
+import * as execute from "./execute.ts";
+import * as fees from "./fees.ts";
+import * as filters from "./filters.ts";
+import * as mining from "./mining.ts";
+import * as signing from "./sign.ts";
+import * as simulate from "./simulate.ts";
+import * as state from "./state.ts";
+import * as submit from "./submit.ts";
+import * as subscriptions from "./subscriptions.ts";
+import * as transactions from "./transactions.ts";
 
-export const ETH_METHODS: readonly Method<ServingPorts>[] = [
-  protocolVersion,
-  chainId,
-  config,
-  capabilities,
-  syncing,
-  blockNumber,
-  coinbase,
-  accounts,
-  gasPrice,
-  maxPriorityFeePerGas,
-  feeHistory,
-  baseFee,
-  blobBaseFee,
-  getBalance,
-  getStorageAt,
-  getStorageValues,
-  getTransactionCount,
-  getCode,
-  getProof,
-  getBlockByNumber,
-  getBlockByHash,
-  getHeaderByNumber,
-  getHeaderByHash,
-  getBlockAccessList,
-  getBlockReceipts,
-  getBlockTransactionCountByNumber,
-  getBlockTransactionCountByHash,
-  getTransactionByHash,
-  getTransactionByBlockHashAndIndex,
-  getTransactionByBlockNumberAndIndex,
-  getTransactionbyBlockNumberAndIndex,
-  getTransactionReceipt,
-  getTransactionLogs,
-  getRawTransactionByHash,
-  getRawTransactionByBlockHashAndIndex,
-  getRawTransactionByBlockNumberAndIndex,
-  getUncleCountByBlockHash,
-  getUncleCountByBlockNumber,
-  getUncleByBlockHashAndIndex,
-  getUncleByBlockNumberAndIndex,
-  getTransactionBySenderAndNonce,
-  pendingTransactions,
-  getAccount,
-  getAccountInfo,
+export const ETH_METHODS: readonly Method<ServingPorts>[] = methodsOf(
+  blocks,
+  client,
+  compilers,
+  contracts,
+  execute,
+  fees,
+  filters,
   mining,
-  forwarded(hashrate),
-  forwarded(submitHashrate),
-  getWork,
-  submitWork,
-  getCompilers,
-  compileSolidity,
-  compileStandardJson,
-  getKnownContracts,
-  findContracts,
-  compileLLL,
-  compileSerpent,
-  call,
-  callMany,
-  estimateGas,
-  createAccessList,
-  simulateV1,
-  getLogs,
-  ...[newFilter, newBlockFilter, newPendingTransactionFilter, getFilterChanges, getFilterLogs, uninstallFilter].map(
-    forwarded,
-  ),
-  ...ethSubscriptions,
-  sendRawTransaction,
-  sendRawTransactionSync,
-  forwarded(sendTransaction),
-  signTransaction,
-  fillTransaction,
-  resend,
-  sign,
-  signTypedDataV4,
-  signTypedData,
-];
+  signing,
+  simulate,
+  state,
+  submit,
+  subscriptions,
+  transactions,
+);

@@ -1,9 +1,8 @@
 import { andThen } from "../../../base/threads/maybe-promise.ts";
 import { boolean, data, hash, type ParamCodec, quantity, string, typeFault } from "../../transport/codec.ts";
 import { InvalidValueError, NoMiningWorkError } from "../../transport/errors.ts";
-import { defineMethod } from "../define-method.ts";
+import { defineForwardedMethod, defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
-import type { RpcPorts } from "../rpc-ports.ts";
 
 /** `eth_mining`: whether this node makes the next block. */
 export const mining = defineMethod({
@@ -14,11 +13,11 @@ export const mining = defineMethod({
 });
 
 /** `eth_hashrate`: hashes per second that miners reported in the last ten seconds. */
-export const hashrate = defineMethod({
+export const hashrate = defineForwardedMethod({
   name: "eth_hashrate",
   params: {},
   result: quantity,
-  handle: (_params, { sessions }: RpcPorts) => sessions.hashrates.total(),
+  handle: (_params, { sessions }) => sessions.hashrates.total(),
 });
 
 const hashrateParam: ParamCodec<bigint> = {
@@ -34,12 +33,12 @@ const hashrateParam: ParamCodec<bigint> = {
 };
 
 /** `eth_submitHashrate`: reports a miner's hash rate, which counts for ten seconds. */
-export const submitHashrate = defineMethod({
+export const submitHashrate = defineForwardedMethod({
   name: "eth_submitHashrate",
   params: { rate: hashrateParam, miner: hash },
   example: ["0x500000", SAMPLE.hash],
   result: boolean,
-  handle({ rate, miner }, { sessions }: RpcPorts) {
+  handle({ rate, miner }, { sessions }) {
     sessions.hashrates.report(miner, rate);
     return true;
   },

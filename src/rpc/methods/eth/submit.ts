@@ -13,7 +13,7 @@ import {
   TransactionFieldsError,
   TransactionNotFoundError,
 } from "../../transport/errors.ts";
-import { defineMethod } from "../define-method.ts";
+import { defineForwardedMethod, defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { receiptText } from "../json/receipt-json.ts";
 import { RECEIPT, SIGNED_TRANSACTION } from "../json/schemas.ts";
@@ -39,7 +39,7 @@ export const sendRawTransaction = defineMethod({
 });
 
 /** A waiting call occupies a slot of its connection: twenty seconds where the caller names no time, a minute at most. */
-const TIMEOUT_MS = 20_000;
+export const RECEIPT_TIMEOUT_MS = 20_000;
 const TIMEOUT_MS_MAX = 60_000;
 
 /**
@@ -55,13 +55,13 @@ export const sendRawTransactionSync = defineMethod({
   result: rawJsonOf(RECEIPT),
   async handle({ raw, timeoutMs }, { chain, timers }, { signal }) {
     const hash = await chain.submit({ transaction: raw });
-    const wanted = timeoutMs > 0 ? Math.min(timeoutMs, TIMEOUT_MS_MAX) : TIMEOUT_MS;
+    const wanted = timeoutMs > 0 ? Math.min(timeoutMs, TIMEOUT_MS_MAX) : RECEIPT_TIMEOUT_MS;
     return receiptText(await receiptOf(hash, wanted, { chain, timers }, signal));
   },
 });
 
 /** The receipt of `hash`, as soon as it is in a block. */
-function receiptOf(
+export function receiptOf(
   hash: Hash,
   timeoutMs: number,
   { chain, timers }: Pick<ServingPorts, "chain" | "timers">,
@@ -104,16 +104,16 @@ export const DEFAULT_GAS = 90_000n;
  *
  * @throws UnknownAccountError, AccountLockedError, TransactionFieldsError, and what estimating and submitting throw
  */
-export const sendTransaction = defineMethod({
+export const sendTransaction = defineForwardedMethod({
   name: "eth_sendTransaction",
   params: { request: callArguments },
   example: [SAMPLE.call],
   result: hash,
   heavy: true,
-  handle: ({ request }, modules: RpcPorts) => sendUnlocked(request, modules),
+  handle: ({ request }, modules) => sendUnlocked(request, modules),
 });
 
-async function sendUnlocked(request: CallArguments, modules: RpcPorts): Promise<Hash> {
+export async function sendUnlocked(request: CallArguments, modules: RpcPorts): Promise<Hash> {
   const { keys, settings } = modules;
   // anvil sends from its first account where none is named.
   const from = request.from ?? (settings.isAnvil ? (await keys.accounts())[0] : undefined) ?? ZERO_ADDRESS;
@@ -138,23 +138,6 @@ function estimateOrLimit({ chain, execution }: ServingPorts): ServingPorts["exec
     }
   };
 }
-
-/**
- * `eth_sendTransactionSync`: as `eth_sendTransaction`, but answers with the receipt once the transaction is mined; anvil's method, on dev chains.
- *
- * @throws ReceiptTimeoutError and what `eth_sendTransaction` throws
- */
-export const sendTransactionSync = defineMethod({
-  name: "eth_sendTransactionSync",
-  params: { request: callArguments },
-  example: [SAMPLE.call],
-  result: rawJsonOf(RECEIPT),
-  private: true,
-  heavy: true,
-  async handle({ request }, modules: RpcPorts, { signal }) {
-    return receiptText(await receiptOf(await sendUnlocked(request, modules), TIMEOUT_MS, modules, signal));
-  },
-});
 
 /**
  * Fills in what `request` lacks, signs and submits; the hash.

@@ -1,9 +1,8 @@
 import { LogFilter } from "../../../chain/logs/log-filter.ts";
 import { array, boolean, hash, object, optional } from "../../transport/codec.ts";
 import { SubscriptionArgumentError } from "../../transport/errors.ts";
+import { defineSubscription, subscriptionMethods } from "../define-subscription.ts";
 import { assertTermCount, logCriteria, resolveFutureRange } from "../params/log-criteria.ts";
-import type { ServingPorts } from "../rpc-ports.ts";
-import { defineSubscription, subscriptionMethods } from "../subscriptions/define-subscription.ts";
 
 /** geth's bound of one `transactionReceipts` subscription. */
 const RECEIPT_HASHES_MAX = 200;
@@ -17,7 +16,7 @@ const newHeads = defineSubscription({
   params: {
     options: optional(object("newHeads", { includeTransactions: boolean, transactionDetails: boolean })),
   },
-  start({ options }, { sessions }: ServingPorts, subscriber) {
+  start({ options }, { sessions }, subscriber) {
     const { includeTransactions = false, transactionDetails = false } = options ?? {};
     const form = !includeTransactions ? "header" : transactionDetails ? "full" : "hashes";
     return sessions.feeds.addHeads(subscriber, form);
@@ -28,7 +27,7 @@ const newHeads = defineSubscription({
 const logs = defineSubscription({
   name: "logs",
   params: { criteria: logCriteria },
-  start({ criteria }, { sessions, settings }: ServingPorts, subscriber) {
+  start({ criteria }, { sessions, settings }, subscriber) {
     assertTermCount(criteria, settings.logLimits.termsMax);
     const range = resolveFutureRange(criteria);
     return sessions.feeds.logs.add(subscriber, new LogFilter(criteria), range);
@@ -39,7 +38,7 @@ const logs = defineSubscription({
 const newPendingTransactions = defineSubscription({
   name: "newPendingTransactions",
   params: { isFull: optional(boolean, false) },
-  start({ isFull }, { sessions }: ServingPorts, subscriber) {
+  start({ isFull }, { sessions }, subscriber) {
     return sessions.feeds.addPending(subscriber, isFull);
   },
 });
@@ -50,7 +49,7 @@ const transactionReceipts = defineSubscription({
   params: {
     query: optional(object("input", { transactionHashes: array(hash, "[]common.Hash") }, "filters.input")),
   },
-  start({ query }, { sessions }: ServingPorts, subscriber) {
+  start({ query }, { sessions }, subscriber) {
     const hashes = query?.transactionHashes ?? [];
     if (hashes.length > RECEIPT_HASHES_MAX) throw new SubscriptionArgumentError();
     return sessions.feeds.receipts.add(subscriber, hashes);
@@ -61,11 +60,11 @@ const transactionReceipts = defineSubscription({
 const syncing = defineSubscription({
   name: "syncing",
   params: {},
-  start: (_params, { sessions }: ServingPorts, subscriber) => sessions.feeds.addSyncing(subscriber),
+  start: (_params, { sessions }, subscriber) => sessions.feeds.addSyncing(subscriber),
 });
 
 /** `eth_subscribe` and `eth_unsubscribe`. */
-export const ethSubscriptions = subscriptionMethods<ServingPorts>({
+export const ethSubscriptions = subscriptionMethods({
   namespace: "eth",
   known: [newHeads, logs, newPendingTransactions, transactionReceipts, syncing],
   example: ["newHeads"],

@@ -9,7 +9,7 @@ import type { CallContext } from "../../transport/dispatch/context.ts";
 import type { Method } from "../../transport/dispatch/method.ts";
 import { InvalidValueError, RequestTimeoutError } from "../../transport/errors.ts";
 import { getRawBlock, getRawHeader, getRawReceipts } from "../debug/raw.ts";
-import { defineMethod } from "../define-method.ts";
+import { defineForwardedMethod } from "../define-method.ts";
 import { getCode, getProof } from "../eth/state.ts";
 import { sendRawTransaction } from "../eth/submit.ts";
 import { getTransactionByHash } from "../eth/transactions.ts";
@@ -80,12 +80,12 @@ const setups: ParamCodec<readonly Setup[]> = array(clientParameters, "[]map[stri
  *
  * @throws InvalidValueError for an unknown type or more than 20 seconds in all
  */
-export const benchmark = defineMethod({
+export const benchmark = defineForwardedMethod({
   name: "les_benchmark",
   params: { setups, passCount: lenientInteger, length: lenientInteger },
   result: json,
   private: true,
-  async handle({ setups, passCount, length }, ports: RpcPorts, context) {
+  async handle({ setups, passCount, length }, ports, context) {
     if (setups.length > SETUPS_MAX || setups.length * passCount * length > TOTAL_MS_MAX) {
       throw new InvalidValueError(`at most ${SETUPS_MAX} setups and ${TOTAL_MS_MAX} ms`);
     }

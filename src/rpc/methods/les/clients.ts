@@ -1,13 +1,12 @@
 import { NodeError } from "../../../base/errors.ts";
 import { isJsonObject } from "../../../base/primitives/shape.ts";
-import { andThen, type MaybePromise } from "../../../base/threads/maybe-promise.ts";
 import { type ClientId, parseClientId } from "../../../heritage/les/client-id.ts";
 import type { ClientInfo, ClientParameters, ServerInfo } from "../../../heritage/les/serving/light-clients.ts";
 import {
   array,
-  json,
   jsonKind,
   lenientInteger,
+  nothing,
   optional,
   type ParamCodec,
   type ResultCodec,
@@ -146,38 +145,34 @@ export const addBalance = defineMethod({
 export const setClientParams = defineMethod({
   name: "les_setClientParams",
   params: { ids, parameters: clientParameters },
-  result: json,
+  result: nothing,
   private: true,
-  handle: (params, { les }) => nothing(les.setClientParameters({ ids: params.ids, parameters: params.parameters })),
+  handle: (params, { les }) => les.setClientParameters({ ids: params.ids, parameters: params.parameters }),
 });
 
 /** `les_setDefaultParams`: sets the prices of clients that connect from now on. @throws ClientParameterError */
 export const setDefaultParams = defineMethod({
   name: "les_setDefaultParams",
   params: { parameters: clientParameters },
-  result: json,
+  result: nothing,
   private: true,
-  handle: ({ parameters }, { les }) => nothing(les.setDefaultParameters({ parameters })),
+  handle: ({ parameters }, { les }) => les.setDefaultParameters({ parameters }),
 });
 
 /** `les_setConnectedBias`: sets the head start, in nanoseconds, of a connected client over a client that wants its place. */
 export const setConnectedBias = defineMethod({
   name: "les_setConnectedBias",
   params: { nanoseconds: lenientInteger },
-  result: json,
+  result: nothing,
   private: true,
-  handle: ({ nanoseconds }, { les }) => nothing(les.setConnectedBias({ ns: nanoseconds })),
+  handle: ({ nanoseconds }, { les }) => les.setConnectedBias({ ns: nanoseconds }),
 });
 
 /** `debug_freezeClient`: rejects calls of the client for about a second, and until its buffer is an eighth full. */
 export const freezeClient = defineMethod({
   name: "debug_freezeClient",
   params: { id: clientId },
-  result: json,
+  result: nothing,
   private: true,
-  handle: ({ id }, { les }) => nothing(les.freeze({ id })),
+  handle: ({ id }, { les }) => les.freeze({ id }),
 });
-
-function nothing(done: MaybePromise<void>) {
-  return andThen(done, () => null);
-}

@@ -4,7 +4,7 @@ import { andThen } from "../../../base/threads/maybe-promise.ts";
 import { address, boolean, json, jsonInteger, optional, quantity } from "../../transport/codec.ts";
 import type { Method } from "../../transport/dispatch/method.ts";
 import { defineMethod } from "../define-method.ts";
-import type { RpcPorts } from "../rpc-ports.ts";
+import type { ServingPorts } from "../rpc-ports.ts";
 
 /** The zero address would lose the rewards. */
 class InvalidEtherbaseError extends NodeError {
@@ -86,7 +86,7 @@ const setExtra = unsupported("miner_setExtra");
  */
 const start = unsupported("miner_start");
 
-function unsupported(name: string): Method<unknown> {
+function unsupported(name: string): Method<ServingPorts> {
   return defineMethod({
     name,
     params: { value: optional(json) },
@@ -98,7 +98,7 @@ function unsupported(name: string): Method<unknown> {
   });
 }
 
-export const MINER_METHODS: readonly Method<RpcPorts>[] = [
+export const MINER_METHODS: readonly Method<ServingPorts>[] = [
   getHashrate,
   setExtra,
   setGasPrice,

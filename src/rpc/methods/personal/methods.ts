@@ -1,29 +1,8 @@
 import type { Method } from "../../transport/dispatch/method.ts";
-import type { RpcPorts } from "../rpc-ports.ts";
-import { deriveAccount, importRawKey, listAccounts, lockAccount, newAccount, unlockAccount } from "./accounts.ts";
-import {
-  ecRecover,
-  personalSendTransaction,
-  personalSign,
-  personalSignTransaction,
-  personalSignTypedData,
-} from "./signing.ts";
-import { initializeWallet, listWallets, openWallet, unpair } from "./wallets.ts";
+import { methodsOf } from "../define-method.ts";
+import type { ServingPorts } from "../rpc-ports.ts";
+import * as accounts from "./accounts.ts";
+import * as signing from "./signing.ts";
+import * as wallets from "./wallets.ts";
 
-export const PERSONAL_METHODS: readonly Method<RpcPorts>[] = [
-  listAccounts,
-  listWallets,
-  newAccount,
-  importRawKey,
-  unlockAccount,
-  lockAccount,
-  personalSendTransaction,
-  personalSignTransaction,
-  personalSign,
-  personalSignTypedData,
-  ecRecover,
-  openWallet,
-  deriveAccount,
-  initializeWallet,
-  unpair,
-];
+export const PERSONAL_METHODS: readonly Method<ServingPorts>[] = methodsOf(accounts, signing, wallets);

@@ -7,12 +7,11 @@ import type { MaybePromise } from "../../../base/threads/maybe-promise.ts";
 import type { KeysPort } from "../../ports/keys.ts";
 import { address, data, hash, json, optional, rawJson, string } from "../../transport/codec.ts";
 import { InvalidSignatureError, TransactionFieldsError } from "../../transport/errors.ts";
-import { defineMethod } from "../define-method.ts";
+import { defineForwardedMethod, defineMethod } from "../define-method.ts";
 import { messageHash, signatureBytes, signedTransaction } from "../eth/sign.ts";
 import { sendSigned } from "../eth/submit.ts";
 import { typedDataHash } from "../eth/typed-data.ts";
 import { callArguments } from "../params/call-arguments.ts";
-import type { RpcPorts } from "../rpc-ports.ts";
 
 /** @throws TransactionFieldsError when there is none: `personal` has no default account */
 function senderOf<T>(from: T | undefined): T {
@@ -82,12 +81,12 @@ export const personalSignTransaction = defineMethod({
  *
  * @throws WrongPassphraseError, UnknownKeyError, TooManyTriesError, and what `eth_sendTransaction` throws
  */
-export const personalSendTransaction = defineMethod({
+export const personalSendTransaction = defineForwardedMethod({
   name: "personal_sendTransaction",
   params: { request: callArguments, passphrase: string },
   result: hash,
   private: true,
-  async handle({ request, passphrase }, modules: RpcPorts) {
+  async handle({ request, passphrase }, modules) {
     const from = senderOf(request.from);
     // Before anything is estimated for an account that is not here.
     await modules.keys.assertKnown({ address: from });

@@ -1,4 +1,4 @@
-import { json, optional, string } from "../../transport/codec.ts";
+import { json, nothing, optional, string } from "../../transport/codec.ts";
 import { defineMethod } from "../define-method.ts";
 
 /** `personal_listWallets`: every key file and HD wallet with its state. */
@@ -18,12 +18,9 @@ export const listWallets = defineMethod({
 export const openWallet = defineMethod({
   name: "personal_openWallet",
   params: { url: string, passphrase: optional(string) },
-  result: json,
+  result: nothing,
   private: true,
-  async handle({ url, passphrase }, { keys }) {
-    await keys.openWallet({ url, passphrase });
-    return null;
-  },
+  handle: ({ url, passphrase }, { keys }) => keys.openWallet({ url, passphrase }),
 });
 
 /**
@@ -42,10 +39,7 @@ export const initializeWallet = defineMethod({
 export const unpair = defineMethod({
   name: "personal_unpair",
   params: { url: string, password: string },
-  result: json,
+  result: nothing,
   private: true,
-  async handle({ url, password }, { keys }) {
-    await keys.unpairWallet({ url, password });
-    return null;
-  },
+  handle: ({ url, password }, { keys }) => keys.unpairWallet({ url, password }),
 });

@@ -1,18 +1,9 @@
 import type { Method } from "../../transport/dispatch/method.ts";
+import { methodsOf } from "../define-method.ts";
 import type { ServingPorts } from "../rpc-ports.ts";
-import { replayBlockTransactions, traceBlock } from "./blocks.ts";
-import { traceCall, traceCallMany } from "./calls.ts";
-import { traceFilter } from "./trace-filter.ts";
-import { replayTransaction, traceGet, traceRawTransaction, traceTransaction } from "./transactions.ts";
+import * as blocks from "./blocks.ts";
+import * as calls from "./calls.ts";
+import * as traceFilter from "./trace-filter.ts";
+import * as transactions from "./transactions.ts";
 
-export const TRACE_METHODS: readonly Method<ServingPorts>[] = [
-  replayBlockTransactions,
-  replayTransaction,
-  traceBlock,
-  traceCall,
-  traceCallMany,
-  traceFilter,
-  traceGet,
-  traceRawTransaction,
-  traceTransaction,
-];
+export const TRACE_METHODS: readonly Method<ServingPorts>[] = methodsOf(blocks, calls, traceFilter, transactions);

@@ -20,7 +20,11 @@ export type MethodSpec<P extends ParamCodecs, Modules, Result> = {
   readonly heavy?: true;
   /** It changes the chain over many turns: a caller that was told of a time-out would take it for undone while it goes on. */
   readonly untimed?: true;
-  handle(params: Params<P>, modules: Modules, context: CallContext): NoInfer<Result> | Promise<NoInfer<Result>>;
+  readonly handle: (
+    params: Params<P>,
+    modules: Modules,
+    context: CallContext,
+  ) => NoInfer<Result> | Promise<NoInfer<Result>>;
 };
 
 export type ParamCodecs = Readonly<Record<string, ParamCodec<unknown>>>;

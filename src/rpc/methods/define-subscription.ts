@@ -1,50 +1,48 @@
-import { andThen, type MaybePromise } from "../../../base/threads/maybe-promise.ts";
-import { boolean, jsonKind, type ParamCodec, string, typeFault } from "../../transport/codec.ts";
-import type { CallContext } from "../../transport/dispatch/context.ts";
-import { NO_PARAMS } from "../../transport/dispatch/message.ts";
+import { andThen, type MaybePromise } from "../../base/threads/maybe-promise.ts";
+import { boolean, jsonKind, type ParamCodec, string, typeFault } from "../transport/codec.ts";
+import type { CallContext } from "../transport/dispatch/context.ts";
+import { NO_PARAMS } from "../transport/dispatch/message.ts";
 import {
   decodeParams,
-  defineMethod,
   type Method,
   type NamedCodecs,
   type ParamCodecs,
   type Params,
-} from "../../transport/dispatch/method.ts";
-import { InvalidParamsError, UnknownSubscriptionError } from "../../transport/errors.ts";
-import type { Subscriber } from "./subscriber.ts";
-import type { Subscriptions } from "./subscriptions.ts";
+} from "../transport/dispatch/method.ts";
+import { InvalidParamsError, UnknownSubscriptionError } from "../transport/errors.ts";
+import { defineMethod } from "./define-method.ts";
+import type { ServingPorts } from "./rpc-ports.ts";
+import type { Subscriber } from "./subscriptions/subscriber.ts";
 
 /** The declaration of one subscription of `NS_subscribe`. */
-export type SubscriptionSpec<P extends ParamCodecs, Modules> = {
+export type SubscriptionSpec<P extends ParamCodecs> = {
   /** the first parameter */
   readonly name: string;
   /** what follows it, in wire order */
   readonly params: P;
   /** Rejects the call before a subscription begins. */
-  check?(params: Params<P>, modules: Modules): MaybePromise<void>;
+  check?(params: Params<P>, ports: ServingPorts): MaybePromise<void>;
   /** Registers `subscriber` with the feed of the subject; returns how to remove it. */
-  start(params: Params<P>, modules: Modules, subscriber: Subscriber): () => void;
+  start(params: Params<P>, ports: ServingPorts, subscriber: Subscriber): () => void;
 };
 
-export type Subscription<Modules> = {
+export type Subscription = {
   readonly name: string;
   readonly start: (
     rawParams: readonly unknown[],
-    modules: Modules,
+    ports: ServingPorts,
   ) => MaybePromise<(subscriber: Subscriber) => () => void>;
 };
 
-export function defineSubscription<const P extends ParamCodecs, Modules>(
-  spec: SubscriptionSpec<P, Modules>,
-): Subscription<Modules> {
+export function defineSubscription<const P extends ParamCodecs>(spec: SubscriptionSpec<P>): Subscription {
   // The name counts as a parameter where an error gives an index or a number.
   const codecs: NamedCodecs = [["name", subscriptionName], ...Object.entries(spec.params)];
   return {
     name: spec.name,
-    start(rawParams, modules) {
+    start(rawParams, ports) {
       const params = decodeParams(codecs, rawParams) as Params<P>;
-      const start = (subscriber: Subscriber) => spec.start(params, modules, subscriber);
-      return spec.check ? andThen(spec.check(params, modules), () => start) : start;
+      const start = (subscriber: Subscriber) => spec.start(params, ports, subscriber);
+      return spec.check ? andThen(spec.check(params, ports), () => start) : start;
     },
   };
 }
@@ -60,22 +58,20 @@ const subscriptionId: ParamCodec<string> = {
   },
 };
 
-type SubscribingModules = { readonly sessions: { readonly subscriptions: Subscriptions } };
-
 /** `NS_subscribe` and `NS_unsubscribe`. */
-export function subscriptionMethods<Modules extends SubscribingModules>({
+export function subscriptionMethods({
   namespace,
   known,
   example,
 }: {
   readonly namespace: string;
-  readonly known: readonly Subscription<Modules>[];
+  readonly known: readonly Subscription[];
   readonly example: readonly unknown[];
-}): readonly Method<Modules>[] {
+}): readonly Method<ServingPorts>[] {
   const byName = new Map(known.map((subscription) => [subscription.name, subscription]));
 
   function subscribe(
-    modules: Modules,
+    ports: ServingPorts,
     rawParams: readonly unknown[] | undefined,
     context: CallContext,
   ): MaybePromise<string> {
@@ -86,9 +82,9 @@ export function subscriptionMethods<Modules extends SubscribingModules>({
     }
     const subscription = byName.get(name);
     if (subscription === undefined) throw new UnknownSubscriptionError(namespace, name);
-    const { subscriptions } = modules.sessions;
+    const { subscriptions } = ports.sessions;
     return andThen(
-      subscription.start(rawParams, modules),
+      subscription.start(rawParams, ports),
       (start) => `"${subscriptions.open(namespace, context, start)}"`,
     );
   }
@@ -98,7 +94,7 @@ export function subscriptionMethods<Modules extends SubscribingModules>({
     params: { id: subscriptionId },
     example: ["0x1"],
     result: boolean,
-    handle({ id }, { sessions }: Modules, { connection }) {
+    handle({ id }, { sessions }, { connection }) {
       sessions.subscriptions.close(id, connection);
       return true;
     },
@@ -125,9 +121,9 @@ export function subscriptionMethods<Modules extends SubscribingModules>({
       isHeavy: false,
       isForwarded: false,
       run: subscribe,
-      call: async (modules, rawParams = [], context) => {
+      call: async (ports, rawParams = [], context) => {
         if (context === undefined) throw new InvalidParamsError("a subscription needs a caller");
-        return JSON.parse(await subscribe(modules as Modules, rawParams, context));
+        return JSON.parse(await subscribe(ports as ServingPorts, rawParams, context));
       },
     },
     unsubscribe,

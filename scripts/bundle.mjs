@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
 
-/** Files that load the bundle; `load-bundle` itself is for tests of the built node. */
-const LOADERS = ["evmintd", "load-bundle", "worker"];
+/** Modules that load the bundle; `load-bundle` itself is for tests of the built node. */
+const LOADERS = ["load-bundle", "worker"];
 
 const LIBRARY_MODULE = `import library from "./library.cjs";
 export const { createNode, ProviderRpcError } = library;
@@ -42,7 +42,7 @@ export async function bundle(root, outdir) {
     banner: { js: 'const bundleUrl = require("node:url").pathToFileURL(__filename).href;' },
     define: { "import.meta.url": "bundleUrl" },
   };
-  await build({ ...commonJs, entryPoints: ["src/package/bundle/library.ts"] });
+  await build({ ...commonJs, entryPoints: ["evmintd", "library"].map((name) => `src/package/bundle/${name}.ts`) });
   // One copy of the node for those that import and those that require it.
   writeFileSync(join(outdir, "library.js"), LIBRARY_MODULE);
   // Only for the console, and has nothing in common with the rest.

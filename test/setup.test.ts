@@ -54,6 +54,7 @@ beforeEach(() => {
     "src/web/explorer/ui/index.html",
     "src/base/wasm/deoptimisation.ts",
     "bin/evmintd.js",
+    "bin/package.json",
   ]) {
     copyFileSync(join(root, file), join(clone, file));
   }

@@ -101,7 +101,7 @@ test("evmintd anvil stores its code when a signal has stopped it, and none where
     if (!/\.(?:cache|map)$/.test(name)) copyFileSync(join(BUNDLE, name), join(copy, name));
   }
   const caches = () => readdirSync(copy).filter((name) => name.endsWith(".cache")).length;
-  const run = (...args: string[]) => spawnEvmintd(["anvil", ...args], [], process.execPath, join(copy, "evmintd.js"));
+  const run = (...args: string[]) => spawnEvmintd(["anvil", ...args], [], process.execPath, join(copy, "evmintd.cjs"));
   assert.equal(await run("--version").exited, 0);
   assert.equal(await run("--nope").exited, 2);
   assert.equal(caches(), 0);

@@ -151,6 +151,28 @@ test("threads of the bundled node execute calls", async () => {
   assert.equal(BigInt(output), 7n);
 });
 
+test("the bundled node on disk loads the addon of LMDB and none of its JavaScript from outside the bundle", (context) => {
+  const home = mkdtempSync(join(tmpdir(), "evmint-bundle-home-"));
+  context.after(() => rmSync(home, { recursive: true, force: true }));
+  const program = `
+    import { createRequire } from "node:module";
+    import { createNode } from "${join(BUNDLE, "library.js")}";
+    const node = await createNode({ home: ${JSON.stringify(home)} });
+    await node.mine();
+    await node.stop();
+    console.log(JSON.stringify(Object.keys(createRequire(import.meta.url).cache)));`;
+  const env = { PATH: process.env["PATH"] };
+  const output = execFileSync(process.execPath, ["--input-type=module", "--eval", program], { encoding: "utf8", env });
+  const files = JSON.parse(output) as readonly string[];
+  assert.ok(files.some((file) => /[\\/]@lmdb[\\/].*\.node$/.test(file)));
+  const lmdb =
+    /node_modules[\\/](?:lmdb|msgpackr|ordered-binary|weak-lru-cache|node-gyp-build-optional-packages)[\\/].*js$/;
+  assert.deepEqual(
+    files.filter((file) => lmdb.test(file)),
+    [],
+  );
+});
+
 test("code from the cache imports nothing, since it cannot on each version of Node.js", () => {
   const source = readFileSync(join(BUNDLE, "evmint.cjs"), "latin1");
   // Those of texts and of functions that are compiled when they are needed are in template strings or take a variable.

@@ -42,7 +42,10 @@ export async function bundle(root, outdir) {
     banner: { js: 'const bundleUrl = require("node:url").pathToFileURL(__filename).href;' },
     define: { "import.meta.url": "bundleUrl" },
   };
-  await build({ ...commonJs, entryPoints: ["evmintd", "library"].map((name) => `src/package/bundle/${name}.ts`) });
+  await build({
+    ...commonJs,
+    entryPoints: ["evmintd", "library", "import-package"].map((name) => `src/package/bundle/${name}.ts`),
+  });
   // One copy of the node for those that import and those that require it.
   writeFileSync(join(outdir, "library.js"), LIBRARY_MODULE);
   // Only for the console, and has nothing in common with the rest.

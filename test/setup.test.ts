@@ -51,6 +51,7 @@ beforeEach(() => {
     "src/package/bundle/worker.ts",
     "src/package/bundle/evmintd.ts",
     "src/package/bundle/library.ts",
+    "src/package/bundle/import-package.ts",
     "src/web/explorer/ui/index.html",
     "src/base/wasm/deoptimisation.ts",
     "bin/evmintd.js",

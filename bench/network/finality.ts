@@ -8,6 +8,19 @@ type Notification = {
   readonly params?: { readonly result: { readonly hash: string } };
 };
 
+/** Times between the newest `blocks` blocks by CometBFT's clock. Milliseconds. */
+export async function intervalsOf(
+  node: NetworkNode,
+  blocks: number,
+): Promise<{ readonly p50: number; readonly longest: number }> {
+  const head = await node.height();
+  const times: number[] = [];
+  for (let height = Math.max(2, head - blocks); height <= head; height++) times.push(await node.engineTime(height));
+  const intervals = times.slice(1).map((time, i) => time - times[i]!);
+  intervals.sort((a, b) => a - b);
+  return { p50: intervals[Math.floor(intervals.length / 2)]!, longest: intervals.at(-1)! };
+}
+
 /**
  * Milliseconds from sending a transaction to the `newHeads` message for the block that has it, over one WebSocket connection; `rate`
  * transactions a second, each sent without waiting for others.

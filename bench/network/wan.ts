@@ -5,7 +5,7 @@ import { setTimeout } from "node:timers/promises";
 import { eventually, Network, type NetworkNode } from "../../test/network/network.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { genesisText, type SignedTransaction, senderKeys, signAll } from "../throughput/workload.ts";
-import { finalityTimes } from "./finality.ts";
+import { finalityTimes, intervalsOf } from "./finality.ts";
 
 const VALIDATORS = 4;
 const DELAYS_MS = [0, 20, 50, 100];
@@ -71,16 +71,10 @@ async function withDelay(genesis: string, delay: number, use: (network: Network)
 async function timesOf({ nodes }: Network, transfers: readonly SignedTransaction[]): Promise<Row> {
   const [first, second] = nodes as [NetworkNode, NetworkNode];
   const { p50, p99 } = await finalityTimes(second, transfers, RATE);
-  const head = await first.height();
-  const times: number[] = [];
-  for (let height = head - BLOCKS; height <= head; height++) {
-    if (height > 1) times.push(await first.engineTime(height));
-  }
-  const intervals = times.slice(1).map((time, i) => time - times[i]!);
-  intervals.sort((a, b) => a - b);
+  const intervals = await intervalsOf(first, BLOCKS);
   return {
-    "interval p50 ms": intervals[Math.floor(intervals.length / 2)]!,
-    "interval longest ms": intervals.at(-1)!,
+    "interval p50 ms": intervals.p50,
+    "interval longest ms": intervals.longest,
     "to the block p50 ms": p50,
     "to the block p99 ms": p99,
   };

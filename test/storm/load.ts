@@ -17,6 +17,8 @@ const RECEIPT_EVERY = 3;
 const LOOK_MS = 12;
 /** Transactions of one sender in one life, less those that wait from lives before: a slow chain must not fall behind for ever. */
 const TRANSACTIONS_MAX = 60;
+/** A transaction that the node puts off is sent again after at most so long, so that a kill meets senders at work. Milliseconds. */
+const PUT_OFF_MS_MAX = 1_000;
 const TOPICS = ["newHeads", "logs"];
 /** The upgrade to WebSocket and the subscriptions are answered within so long, or the node has ended. */
 const SUBSCRIBE_MS_MAX = 120_000;
@@ -96,14 +98,14 @@ export class Load {
     }
   }
 
-  /** @returns false where the node had it already */
+  /** @returns false where the node had it already, or put it off until this load was stopped */
   async #send(sender: Sender, slot: Slot): Promise<boolean> {
-    const { rpc } = this.#options;
     const index = slot.sent.length - 1;
     const { hash, raw } = slot.sent[index]!;
     let isNew = true;
     try {
-      const answer = (await rpc.call("eth_sendRawTransaction", raw)) as Hash;
+      const answer = await this.#sendRaw(raw);
+      if (answer === undefined) return false;
       if (answer !== hash) throw new StormFailure("CALL_FAILED", `${hash} was answered with ${answer}`);
       this.#recent.push(hash);
       this.answered++;
@@ -120,12 +122,25 @@ export class Load {
     if (slot === undefined) return;
     const index = slot.sent.length - 1;
     try {
-      await this.#options.rpc.call("eth_sendRawTransaction", slot.sent[index]!.raw);
+      if ((await this.#sendRaw(slot.sent[index]!.raw)) === undefined) return;
       sender.answered(slot, index);
       this.answered++;
     } catch (error) {
       if (!isAnswer(error, LATE_REPLACEMENT)) throw error;
     }
+  }
+
+  /** Sends it again for as long as the node puts it off; undefined where this load was stopped before. */
+  async #sendRaw(raw: Hex): Promise<Hash | undefined> {
+    while (!this.#isStopping) {
+      try {
+        return (await this.#options.rpc.call("eth_sendRawTransaction", raw)) as Hash;
+      } catch (error) {
+        if (!(error instanceof RpcError) || error.retryAfterMs === undefined) throw error;
+        await sleep(Math.min(error.retryAfterMs, PUT_OFF_MS_MAX));
+      }
+    }
+    return undefined;
   }
 
   async #readReceipt(): Promise<void> {

@@ -4,11 +4,14 @@ import { Agent, request } from "node:http";
 export class RpcError extends Error {
   readonly method: string;
   readonly code: number;
+  /** The node puts the call off and asks for it again after so long. */
+  readonly retryAfterMs: number | undefined;
 
-  constructor(method: string, { code, message }: { readonly code: number; readonly message: string }) {
+  constructor(method: string, { code, message, data }: ReplyError) {
     super(`${method}: ${code} ${message}`);
     this.method = method;
     this.code = code;
+    this.retryAfterMs = typeof data === "object" ? data.retryAfterMs : undefined;
   }
 }
 
@@ -17,11 +20,14 @@ export class NoAnswerError extends Error {}
 
 export type Call = readonly [method: string, ...params: readonly unknown[]];
 
-type Reply = {
-  readonly id: number;
-  readonly result?: unknown;
-  readonly error?: { readonly code: number; readonly message: string };
+type ReplyError = {
+  readonly code: number;
+  readonly message: string;
+  /** Bytes of a revert, or an object. */
+  readonly data?: string | { readonly retryAfterMs?: number };
 };
+
+type Reply = { readonly id: number; readonly result?: unknown; readonly error?: ReplyError };
 
 /** Longer than any answer takes, on a loaded machine too. Milliseconds. */
 const TIMEOUT_MS = 120_000;

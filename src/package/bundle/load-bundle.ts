@@ -1,17 +1,9 @@
-import {
-  accessSync,
-  existsSync,
-  constants as fsConstants,
-  readFileSync,
-  renameSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { accessSync, constants, existsSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { createRequire, Module } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { cachedDataVersionTag } from "node:v8";
-import { constants, Script } from "node:vm";
+import { Script } from "node:vm";
 import { crc32 } from "node:zlib";
 import { switchOffDeoptimisation } from "../../base/wasm/deoptimisation.ts";
 import type * as Exports from "./exports.ts";
@@ -53,7 +45,6 @@ export function loadBundle(user?: string): Bundle {
   const script = new Script((Module as unknown as ModuleInternals).wrap(source), {
     filename,
     ...(cachedData && { cachedData }),
-    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
   let isStored = cachedData !== undefined && script.cachedDataRejected === false;
   const module = { exports: {} as typeof Exports };
@@ -96,7 +87,7 @@ function readCache(path: string, build: string): Buffer | undefined {
 /** Making a cache that nobody can store takes some 30 ms. */
 function isWritable(directory: string): boolean {
   try {
-    accessSync(directory, fsConstants.W_OK);
+    accessSync(directory, constants.W_OK);
     return true;
   } catch {
     return false;

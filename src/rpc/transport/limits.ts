@@ -94,6 +94,8 @@ export const PROCESS_LIMITS = {
   lostBeats: 14,
   /** From its start until it serves connections; some 0.3 s. */
   startMs: 60_000,
+  /** To open the index, for which the chain stands still: some milliseconds. A busy machine takes seconds, and would do so for the next process as well. */
+  openMs: 5_000,
 } as const;
 
 /** Work and answer of one call. */

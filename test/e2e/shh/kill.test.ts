@@ -33,3 +33,13 @@ test("an identity and a group that were answered survive a kill of the node", as
   child.kill("SIGTERM");
   assert.equal(await exited, 0);
 });
+
+test("a built node that listens for Whisper peers starts without a warning of Node.js", async (t) => {
+  const home = mkdtempSync(join(tmpdir(), "evmint-shh-warning-"));
+  t.after(() => rmSync(home, { recursive: true, force: true }));
+  const { output, child, exited } = await startEvmintd(home, ["--dev", "--shh.address", "127.0.0.1:0"]);
+  child.kill("SIGTERM");
+  assert.equal(await exited, 0);
+  assert.match(output.stderr, /whisper/);
+  assert.doesNotMatch(output.stderr, /Warning/);
+});

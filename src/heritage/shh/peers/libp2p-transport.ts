@@ -1,5 +1,4 @@
-import { fileURLToPath } from "node:url";
-import { constants, Script } from "node:vm";
+import { createRequire } from "node:module";
 import type { Connection, Libp2p, Stream } from "@libp2p/interface";
 import type { Failures } from "../../../base/telemetry/failures.ts";
 import type { Timers } from "../../../base/telemetry/timers.ts";
@@ -218,17 +217,10 @@ async function loadLibp2p() {
   }
 }
 
-/**
- * What imports a package. The bundle is run from V8's code cache, and code from there cannot import: there a script that is compiled now
- * does it.
- */
+/** Imports a package, in the bundle by `src/package/bundle/import-package.ts`. */
 function importer(): (name: string) => Promise<unknown> {
-  if (import.meta.url.endsWith(".ts")) return (name) => import(name);
-  const script = new Script("(name) => import(name)", {
-    filename: fileURLToPath(import.meta.url),
-    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-  });
-  return script.runInThisContext() as (name: string) => Promise<unknown>;
+  if (!import.meta.url.endsWith(".cjs")) return (name) => import(name);
+  return createRequire(import.meta.url)("./import-package.cjs").importPackage;
 }
 
 /** ECMAScript 2024's `Promise.withResolvers`, which libp2p uses and Node 20 lacks. */

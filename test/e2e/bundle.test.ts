@@ -101,7 +101,7 @@ test("evmintd anvil stores its code when a signal has stopped it, and none where
     if (!/\.(?:cache|map)$/.test(name)) copyFileSync(join(BUNDLE, name), join(copy, name));
   }
   const caches = () => readdirSync(copy).filter((name) => name.endsWith(".cache")).length;
-  const run = (...args: string[]) => spawnEvmintd(["anvil", ...args], [], process.execPath, join(copy, "evmintd.js"));
+  const run = (...args: string[]) => spawnEvmintd(["anvil", ...args], [], process.execPath, join(copy, "evmintd.cjs"));
   assert.equal(await run("--version").exited, 0);
   assert.equal(await run("--nope").exited, 2);
   assert.equal(caches(), 0);
@@ -149,6 +149,28 @@ test("threads of the bundled node execute calls", async () => {
   const options = ["--input-type=module", "--eval", program];
   const output = execFileSync(process.execPath, options, { encoding: "utf8", env }).trim();
   assert.equal(BigInt(output), 7n);
+});
+
+test("the bundled node on disk loads the addon of LMDB and none of its JavaScript from outside the bundle", (context) => {
+  const home = mkdtempSync(join(tmpdir(), "evmint-bundle-home-"));
+  context.after(() => rmSync(home, { recursive: true, force: true }));
+  const program = `
+    import { createRequire } from "node:module";
+    import { createNode } from "${join(BUNDLE, "library.js")}";
+    const node = await createNode({ home: ${JSON.stringify(home)} });
+    await node.mine();
+    await node.stop();
+    console.log(JSON.stringify(Object.keys(createRequire(import.meta.url).cache)));`;
+  const env = { PATH: process.env["PATH"] };
+  const output = execFileSync(process.execPath, ["--input-type=module", "--eval", program], { encoding: "utf8", env });
+  const files = JSON.parse(output) as readonly string[];
+  assert.ok(files.some((file) => /[\\/]@lmdb[\\/].*\.node$/.test(file)));
+  const lmdb =
+    /node_modules[\\/](?:lmdb|msgpackr|ordered-binary|weak-lru-cache|node-gyp-build-optional-packages)[\\/].*js$/;
+  assert.deepEqual(
+    files.filter((file) => lmdb.test(file)),
+    [],
+  );
 });
 
 test("code from the cache imports nothing, since it cannot on each version of Node.js", () => {

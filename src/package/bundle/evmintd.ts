@@ -13,4 +13,4 @@ if (NODES.has(command) && !args.some((arg) => SHOWS_TEXT.test(arg))) {
     if (code === 0) saveCodeCache();
   });
 }
-await exports.main();
+void exports.main();

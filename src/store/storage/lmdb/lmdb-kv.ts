@@ -1,5 +1,4 @@
 import { closeSync, existsSync, fdatasyncSync, openSync, readSync, renameSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Database, RangeOptions } from "lmdb";
 import { invariant, NodeError } from "../../../base/errors.ts";
@@ -17,6 +16,7 @@ import {
 } from "../kv.ts";
 import { LmdbBuild } from "./lmdb-build.ts";
 import { LmdbCommits } from "./lmdb-commits.ts";
+import { requireLmdb } from "./lmdb-package.ts";
 import { CHECKSUM_LENGTH, isRemoval, verifiedValue, writeChecksum, writeRemoval } from "./lmdb-row.ts";
 
 /**
@@ -75,7 +75,7 @@ export class NativeStoreMissingError extends NodeError {
 /** When it is needed, so that a program without it can do the rest. @throws NativeStoreMissingError */
 function loadLmdb(): typeof import("lmdb") {
   try {
-    return nativeCall(() => createRequire(import.meta.url)("lmdb"));
+    return nativeCall(requireLmdb);
   } catch (cause) {
     throw new NativeStoreMissingError(cause);
   }

@@ -1,5 +1,5 @@
 import { byPrefix } from "../../../store/storage/row-order.ts";
-import { NodeBatch } from "../../../store/trie/node-batch.ts";
+import { COLUMNS, LENGTH, NodeBatch, PLACE } from "../../../store/trie/node-batch.ts";
 
 /** A chain makes some twenty nodes a block: from a thousand on, each of the first hundreds of blocks would pay for a table that grows. */
 const TABLE_MIN = 16_384;
@@ -65,12 +65,12 @@ export class PendingNodes implements WaitingNodes {
     const first = this.nodes.size;
     this.#blocks.push({ number, size: first, bytes: this.nodes.bytes });
     this.nodes.append(batch);
-    const end = this.nodes.size;
-    for (let entry = first; entry < end; entry++) {
-      const place = this.#knownPlace(entry);
+    const { columns, size } = this.nodes;
+    for (let entry = first; entry < size; entry++) {
+      const place = this.#knownPlace(entry, columns[entry * COLUMNS + PLACE]!);
       this.#placeOf.push(place);
       this.#replacedOf.push(this.#newestOf[place]!);
-      if (this.nodes.isReplaced(entry)) {
+      if (columns[entry * COLUMNS + LENGTH] === 0) {
         this.#newestOf[place] = -1;
       } else {
         this.#newestOf[place] = entry;
@@ -116,11 +116,11 @@ export class PendingNodes implements WaitingNodes {
     return byPrefix(this.places, (place) => this.#prefixOf[place]!);
   }
 
-  /** Number of the place of `entry`, a new one if need be. */
-  #knownPlace(entry: number): number {
+  /** Number of the place of `entry`, a new one if need be. @param word as `placeWord` */
+  #knownPlace(entry: number, word: number): number {
     if (this.#firstOf.length * 2 >= this.#byPlace.length) this.#growPlaces();
     const mask = this.#byPlace.length - 1;
-    let at = this.nodes.placeWord(entry) & mask;
+    let at = word & mask;
     for (; this.#byPlace[at] !== 0; at = (at + 1) & mask) {
       const place = this.#byPlace[at]! - 1;
       if (this.nodes.isSamePlace(this.#firstOf[place]!, entry)) return place;
@@ -143,7 +143,7 @@ export class PendingNodes implements WaitingNodes {
       this.#hashCount--;
     }
     if (this.#firstOf[place] !== entry) return;
-    if (!isFilledAgain) clear(this.#byPlace, this.nodes.placeWord(entry), place + 1);
+    if (!isFilledAgain) clear(this.#byPlace, this.nodes.columns[entry * COLUMNS + PLACE]!, place + 1);
     this.#firstOf.pop();
     this.#prefixOf.pop();
     this.#newestOf.pop();
@@ -165,8 +165,9 @@ export class PendingNodes implements WaitingNodes {
 
   #fillPlaces(): void {
     const mask = this.#byPlace.length - 1;
+    const { columns } = this.nodes;
     for (const [place, entry] of this.#firstOf.entries()) {
-      let at = this.nodes.placeWord(entry) & mask;
+      let at = columns[entry * COLUMNS + PLACE]! & mask;
       while (this.#byPlace[at] !== 0) at = (at + 1) & mask;
       this.#byPlace[at] = place + 1;
     }

@@ -65,6 +65,11 @@ export class PendingNodes implements WaitingNodes {
     const first = this.nodes.size;
     this.#blocks.push({ number, size: first, bytes: this.nodes.bytes });
     this.nodes.append(batch);
+    this.#index(first);
+  }
+
+  /** Puts the entries from number `first` on into both tables. */
+  #index(first: number): void {
     const { columns, size } = this.nodes;
     for (let entry = first; entry < size; entry++) {
       const place = this.#knownPlace(entry, columns[entry * COLUMNS + PLACE]!);
@@ -84,11 +89,12 @@ export class PendingNodes implements WaitingNodes {
     const blocksLeft = this.#blocks.findLastIndex((block) => block.number <= number) + 1;
     const first = this.#blocks[blocksLeft];
     if (first === undefined) return;
-    const isMost = this.nodes.size - first.size > first.size;
-    for (let entry = this.nodes.size - 1; entry >= first.size; entry--) this.#remove(entry, isMost);
+    const { size } = this.nodes;
+    const isMost = size - first.size > first.size;
+    if (!isMost) for (let entry = size - 1; entry >= first.size; entry--) this.#remove(entry);
     this.nodes.truncate(first.size, first.bytes);
     this.#blocks.length = blocksLeft;
-    if (isMost) this.#fillTables();
+    if (isMost) this.#indexAnew();
   }
 
   find(_owner: Uint8Array, _path: Uint8Array, hash: Uint8Array): Uint8Array | undefined {
@@ -134,28 +140,29 @@ export class PendingNodes implements WaitingNodes {
     return place;
   }
 
-  /** Removes the last entry. @param isFilledAgain the two tables are, so that it may stay there */
-  #remove(entry: number, isFilledAgain: boolean): void {
+  /** Removes the last entry. */
+  #remove(entry: number): void {
     const place = this.#placeOf.pop()!;
     this.#newestOf[place] = this.#replacedOf.pop()!;
-    if (!isFilledAgain && !this.nodes.isReplaced(entry)) {
+    if (!this.nodes.isReplaced(entry)) {
       clear(this.#byHash, this.nodes.hashWord(entry), entry + 1);
       this.#hashCount--;
     }
     if (this.#firstOf[place] !== entry) return;
-    if (!isFilledAgain) clear(this.#byPlace, this.nodes.columns[entry * COLUMNS + PLACE]!, place + 1);
+    clear(this.#byPlace, this.nodes.columns[entry * COLUMNS + PLACE]!, place + 1);
     this.#firstOf.pop();
     this.#prefixOf.pop();
     this.#newestOf.pop();
   }
 
   /** Makes both tables anew: where most entries were removed, in less time than it takes to find those. */
-  #fillTables(): void {
+  #indexAnew(): void {
+    for (const list of [this.#firstOf, this.#prefixOf, this.#newestOf, this.#placeOf, this.#replacedOf])
+      list.length = 0;
     this.#byPlace.fill(0);
-    this.#fillPlaces();
     this.#byHash.fill(0);
     this.#hashCount = 0;
-    this.#indexHashesBefore(this.nodes.size);
+    this.#index(0);
   }
 
   #growPlaces(): void {

@@ -69,7 +69,7 @@ export class BackgroundWork {
     });
   }
 
-  /** To be called when the store is opened. */
+  /** To be called when the store is opened, and after blocks are removed. */
   schedule(): void {
     this.#addresses.schedule();
     this.#pruning.schedule();
@@ -77,16 +77,11 @@ export class BackgroundWork {
 
   /** To be called after a block: a merge goes on between blocks, or before the next one when it is late. */
   scheduleAfterBlock(): void {
-    const { guard, index, head } = this.#modules;
+    const { guard, index, addressIndex, head } = this.#modules;
     this.#rows.schedule();
     while (index.merge.isLate()) guard.orPoison(() => index.merge.some(head()!));
     this.#merge.schedule();
-    this.scheduleAfterRemoval();
-  }
-
-  /** To be called after blocks are removed: rows that were undone with them would be undone again by the next removal. */
-  scheduleAfterRemoval(): void {
-    if (this.#modules.addressIndex.waitingBlocks >= ADDRESS_BLOCKS_MIN) this.#addresses.schedule();
+    if (addressIndex.waitingBlocks >= ADDRESS_BLOCKS_MIN) this.#addresses.schedule();
     this.#pruning.schedule();
   }
 

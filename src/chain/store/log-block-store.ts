@@ -509,7 +509,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
       this.#startEpoch();
     }
     this.endRange();
-    this.#background.scheduleAfterRemoval();
+    this.#background.schedule();
   }
 
   /** Makes `last` the last block of the index. */

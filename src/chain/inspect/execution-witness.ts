@@ -65,7 +65,7 @@ export function executionWitness(
   executeBlock(
     block,
     { header: parent, state: state.reader, blockHash },
-    { ...execution, stateTrie },
+    { ...execution, stateTrie, executesKnownCode: true },
     { senders },
   ) satisfies BlockOutcome;
   for (const [address, slots] of state.slots) {

@@ -29,6 +29,7 @@ import {
   decodeItem,
   decodePrefix,
   encodeBlockRecord,
+  encodeIndexedRecord,
   itemOffsetsAt,
   PREFIX_LENGTH,
 } from "./block-record.ts";
@@ -234,7 +235,8 @@ describe("block record", () => {
     fc.assert(
       fc.property(record, (record) => {
         const unchanged = new Set(record.changes.accounts.slice(1).map(({ address }) => address));
-        const payload = encodeBlockRecord(record, unchanged);
+        const { payload, rows } = encodeIndexedRecord(record, unchanged);
+        assert.deepEqual(plain(rows), plain(decodeChangeRows(payload)));
         const decoded = decodeBlockRecord(payload);
         const { block, changes } = decoded;
         const { receipts, ...parts } = decodeIndexedParts(payload);

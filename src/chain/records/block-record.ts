@@ -19,6 +19,7 @@ import {
   readChangedKeys,
   readChangeRows,
   readChanges,
+  rowsOfWritten,
   writeChanges,
 } from "./changes-record.ts";
 import { assertRecordKind, RECORD_KIND, readHeader, writeHeader } from "./header-record.ts";
@@ -76,10 +77,20 @@ export type RecordPrefix = {
  * @param unchanged accounts that are in the changes for their slots alone
  */
 export function encodeBlockRecord(record: BlockRecord, unchanged: ReadonlySet<Address>): Uint8Array {
-  const writer = new ByteWriter(1024 + record.block.transactions.length * 384);
+  return encodeIndexedRecord(record, unchanged).payload;
+}
+
+/** The same with the rows of its changes, whose keys and values are views of it. */
+export function encodeIndexedRecord(
+  record: BlockRecord,
+  unchanged: ReadonlySet<Address>,
+): { readonly payload: Uint8Array; readonly rows: ChangeRows } {
+  const { block, changes } = record;
+  const writer = new ByteWriter(1024 + block.transactions.length * 384);
   writeBlock(writer, record);
-  writeChanges(writer, record.changes, unchanged);
-  return writer.finish();
+  const written = writeChanges(writer, changes, unchanged);
+  const payload = writer.finish();
+  return { payload, rows: rowsOfWritten(payload, written, changes) };
 }
 
 /** The same with the changes as `encodeChanges` has them, and where in the record those begin. */

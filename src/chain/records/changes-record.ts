@@ -26,6 +26,8 @@ const UNCHANGED = 2;
 const ADDRESS_LENGTH = 20;
 const SLOT_LENGTH = 32;
 const HASH_LENGTH = 32;
+/** Of a slot entry: its checksum and both lengths. */
+const SLOT_HEADER_LENGTH = 6;
 
 /** No account entry is longer: 25 bytes, then 1 ‖ nonce 8 ‖ code hash 32 ‖ balance 32. */
 export const ACCOUNT_ENTRY_BYTES_MAX = 98;
@@ -49,22 +51,62 @@ export type ChangeRows = {
   readonly codes: readonly { readonly hash: Uint8Array; readonly code: Uint8Array }[];
 };
 
-/** @param unchanged accounts that are in `changes` for their slots alone */
-export function writeChanges(writer: ByteWriter, changes: StateChanges, unchanged: ReadonlySet<Address>): void {
+/** Where an entry was written: its first byte, its address, the end of its slot, undefined for an account, and its own end. */
+type WrittenEntry = {
+  readonly offset: number;
+  readonly address: number;
+  readonly slotEnd?: number;
+  readonly end: number;
+};
+
+/**
+ * @param unchanged accounts that are in `changes` for their slots alone
+ * @returns the entries that the index has rows of, in order
+ */
+export function writeChanges(
+  writer: ByteWriter,
+  changes: StateChanges,
+  unchanged: ReadonlySet<Address>,
+): readonly WrittenEntry[] {
+  const written: WrittenEntry[] = [];
   writer.varint(changes.accounts.length);
   for (const change of changes.accounts) {
-    writer.byte((change.storageCleared ? CLEARED : 0) | (unchanged.has(change.address) ? UNCHANGED : 0));
-    const addressOffset = writeAccountEntry(writer, change);
+    const isUnchanged = unchanged.has(change.address);
+    writer.byte((change.storageCleared ? CLEARED : 0) | (isUnchanged ? UNCHANGED : 0));
+    const entry = writeAccountEntry(writer, change);
+    if (!isUnchanged) written.push(entry);
     writer.varint(change.storage.size);
     if (change.storage.size === 0) continue;
-    const seed = writer.checksum(addressOffset, addressOffset + ADDRESS_LENGTH);
-    for (const [slot, value] of change.storage) writeSlotEntry(writer, seed, slot, value);
+    const { address } = entry;
+    const seed = writer.checksum(address, address + ADDRESS_LENGTH);
+    for (const [slot, value] of change.storage) written.push(writeSlotEntry(writer, seed, address, slot, value));
   }
   writer.varint(changes.codes.size);
   for (const [hash, code] of changes.codes) {
     writer.hex(hash);
     writer.block(code);
   }
+  return written;
+}
+
+/** The rows of changes that are in `payload` as `writeChanges` has written them: as `readChangeRows`, which reads what this knows. */
+export function rowsOfWritten(
+  payload: Uint8Array,
+  written: readonly WrittenEntry[],
+  { codes }: Pick<StateChanges, "codes">,
+): ChangeRows {
+  const accounts: ChangeRow[] = [];
+  const slots: ChangeRow[] = [];
+  for (const { offset, address, slotEnd, end } of written) {
+    const addressEnd = address + ADDRESS_LENGTH;
+    const owner = payload.subarray(address, addressEnd);
+    if (slotEnd === undefined) accounts.push({ key: owner, value: present(payload.subarray(addressEnd, end)), offset });
+    else {
+      const key = slotKey(owner, payload.subarray(offset + SLOT_HEADER_LENGTH, slotEnd));
+      slots.push({ key, value: present(payload.subarray(slotEnd, end)), offset });
+    }
+  }
+  return { accounts, slots, codes: Array.from(codes, ([hash, code]) => ({ hash: hashToBytes(hash), code })) };
 }
 
 /** Changes that make a state of nothing, as they are in a record. */
@@ -233,26 +275,34 @@ export function decodeAccount(value: Uint8Array): Account {
   };
 }
 
-/** Where in the record its address is. */
-function writeAccountEntry(writer: ByteWriter, { address, account }: AccountChange): number {
-  const start = writer.length;
+function writeAccountEntry(writer: ByteWriter, { address, account }: AccountChange): WrittenEntry {
+  const offset = writer.length;
   writer.skip(5);
   writer.hex(address);
   if (account !== null) writeAccount(writer, account);
-  writer.patchByte(start + 4, writer.length - start - 25);
-  writer.patchU32(start, writer.checksum(start + 4, writer.length));
-  return start + 5;
+  const end = writer.length;
+  writer.patchByte(offset + 4, end - offset - 25);
+  writer.patchU32(offset, writer.checksum(offset + 4, end));
+  return { offset, address: offset + 5, end };
 }
 
-function writeSlotEntry(writer: ByteWriter, seed: number, slot: Hash, value: bigint): void {
-  const start = writer.length;
-  writer.skip(6);
+function writeSlotEntry(
+  writer: ByteWriter,
+  seed: number,
+  address: number,
+  slot: Hash,
+  value: bigint,
+): Required<WrittenEntry> {
+  const offset = writer.length;
+  writer.skip(SLOT_HEADER_LENGTH);
   writer.bytes(withoutLeadingZeros(hashToBytes(slot)));
-  const valueStart = writer.length;
+  const slotEnd = writer.length;
   writer.unsizedBigint(value);
-  writer.patchByte(start + 4, valueStart - start - 6);
-  writer.patchByte(start + 5, writer.length - valueStart);
-  writer.patchU32(start, writer.checksum(start + 4, writer.length, seed));
+  const end = writer.length;
+  writer.patchByte(offset + 4, slotEnd - offset - SLOT_HEADER_LENGTH);
+  writer.patchByte(offset + 5, end - slotEnd);
+  writer.patchU32(offset, writer.checksum(offset + 4, end, seed));
+  return { offset, address, slotEnd, end };
 }
 
 function readAccountEntry(reader: ByteReader): { address: Uint8Array; value: Uint8Array } {

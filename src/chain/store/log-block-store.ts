@@ -11,7 +11,7 @@ import type { NodeBatch } from "../../store/trie/node-batch.ts";
 import { AddressIndex } from "../addresses/address-index.ts";
 import type { BlockRecord, BlockStore, GenesisState } from "../block-store.ts";
 import { type LogSource, logsFrom } from "../logs/log-filter.ts";
-import { decodePrefix, encodeBlockRecord, joinBlockRecord } from "../records/block-record.ts";
+import { decodePrefix, encodeIndexedRecord, joinBlockRecord } from "../records/block-record.ts";
 import type { IndexedBlock } from "../records/indexed-block.ts";
 import { StateEntries } from "../records/state-entries.ts";
 import { BackgroundWork } from "./background-work.ts";
@@ -327,9 +327,9 @@ export class LogBlockStore extends StoreView implements BlockStore {
     );
     if (this.#head === undefined && number > 0) this.#assertWholeState(record);
     this.#failPoint("append:begin");
-    const payload = encodeBlockRecord(record, this.#unchangedAccounts(record.changes));
+    const { payload, rows } = encodeIndexedRecord(record, this.#unchangedAccounts(record.changes));
     const position = write(payload);
-    const block = indexedBlock(record, { position, payload, end: this.#log.end });
+    const block: IndexedBlock = { executed: record, rows, position, end: this.#log.end };
     this.#failPoint("append:index");
     // The rows of a large block take longer to write than what waits may take at once, so they do not.
     const kv = record.block.transactions.length < LARGE_BLOCK ? (this.#kv.buffer ?? this.#kv) : this.#kv;

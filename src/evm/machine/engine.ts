@@ -3,6 +3,7 @@ import { Driver } from "./driver.ts";
 import type { BlockContext, Evm, ExecuteOptions, ExecutionResult, Message } from "./evm.ts";
 import { LinearMemory } from "./memory/linear-memory.ts";
 import type { TierOptions } from "./modules/compiled-tier.ts";
+import { plainTransfer } from "./plain-transfer.ts";
 import { precompilesAt } from "./precompiles/index.ts";
 import type { State } from "./state-port.ts";
 
@@ -27,6 +28,8 @@ export function createEvm({ now = () => performance.now(), tier }: EvmOptions = 
   return {
     execute(message: Message, block: BlockContext, state: State, options: ExecuteOptions = {}): ExecutionResult {
       invariant(!isRunning, "an execution began inside another of the same engine");
+      const transferred = plainTransfer(message, block, state, options);
+      if (transferred !== undefined) return transferred;
       if (driver?.hardfork !== block.hardfork) {
         driver = new Driver(block.hardfork, memory, precompilesAt(block.hardfork), {
           now,

@@ -1,4 +1,5 @@
 import { EMPTY_BYTES } from "../../base/primitives/bytes.ts";
+import { rlpListLength } from "../../base/primitives/rlp.ts";
 import { copyShared } from "../../base/primitives/slab.ts";
 import { BranchFrame, lowestBit } from "./branch-frame.ts";
 import { groupByNibble, groupEnd, isLeafPathOf, nibbleAt, nibblesOf } from "./nibbles.ts";
@@ -11,7 +12,7 @@ import {
   isHashItem,
   stringContent,
 } from "./node.ts";
-import { leafLength, leafWithHash, writeLeaf } from "./node-encoder.ts";
+import { leafPayloadLength, leafWithHash, writeLeaf } from "./node-encoder.ts";
 import { branchSubtrie, REPORTED_DEPTH, type Subtrie } from "./subtrie.ts";
 import { TrieUpdate, type TrieUpdateModules } from "./trie-update.ts";
 import { UNHASHED_LENGTH_MAX, type UnhashedNodes, withUnhashedNodes } from "./unhashed-nodes.ts";
@@ -200,12 +201,13 @@ class InPlaceUpdate extends TrieUpdate {
       const nibble = lowestBit(rest);
       const key = frame.leafKeys[nibble]!;
       const value = frame.leafValues[nibble]!;
-      const length = leafLength(key, depth + 1, value);
+      const payload = leafPayloadLength(key, depth + 1, value);
+      const length = rlpListLength(payload);
       if (length < HASH_LENGTH || length > UNHASHED_LENGTH_MAX) return false;
       this.path[depth] = nibble;
       frame.setUnhashed(nibble, unhashed.count);
       const start = unhashed.add(this.path, depth + 1, length, true);
-      writeLeaf(key, depth + 1, value, unhashed.bytes, start);
+      writeLeaf(key, depth + 1, value, payload, unhashed.bytes, start);
       frame.leaves &= ~(1 << nibble);
     }
     return true;

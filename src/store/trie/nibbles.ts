@@ -131,8 +131,9 @@ export function groupEnd(
   to: number,
   depth: number,
 ): number {
-  const nibble = nibbleAt(keys[order[start]!]!, depth);
   let end = start + 1;
+  if (end === to) return to;
+  const nibble = nibbleAt(keys[order[start]!]!, depth);
   while (end < to && nibbleAt(keys[order[end]!]!, depth) === nibble) end++;
   return end;
 }

@@ -9,12 +9,15 @@ const CHUNK_MIN = 4_096;
 const CHUNK_MAX = 1 << 18;
 const ENTRIES_MIN = 16;
 
-/** Numbers of an entry: its owner comes first, then these. Methods that run for each node of each block read them without the help of others. */
+/** Numbers of an entry: which of the owners and chunks, where it begins in the chunk, length of the path and of the RLP, `placeWord`. */
+export const OWNER = 0;
 const CHUNK = 1;
 const START = 2;
-const PATH_LENGTH = 3;
-const LENGTH = 4;
-const COLUMNS = 5;
+export const PATH_LENGTH = 3;
+/** 0: a node that is replaced. */
+export const LENGTH = 4;
+export const PLACE = 5;
+export const COLUMNS = 6;
 
 /**
  * The nodes that an update makes and those that it replaces, in the order in which that happens, in a few large arrays: an object
@@ -23,7 +26,6 @@ const COLUMNS = 5;
  *     entry   path (a nibble a byte) ‖ hash 32 ‖ RLP, empty for a node that is replaced
  */
 export class NodeBatch implements Iterable<TrieNode> {
-  /** By entry, so many numbers: which of the owners and chunks, where it begins in the chunk, length of the path and of the RLP. */
   #columns = new Int32Array(COLUMNS * ENTRIES_MIN);
   #size = 0;
   readonly #owners: Uint8Array[] = [];
@@ -38,6 +40,11 @@ export class NodeBatch implements Iterable<TrieNode> {
     return this.#size;
   }
 
+  /** `COLUMNS` numbers by entry, for what runs for each node of each block; the next entry may move them. */
+  get columns(): Int32Array {
+    return this.#columns;
+  }
+
   /** Memory that the entries take. */
   get bytes(): number {
     return this.#bytes;
@@ -50,7 +57,7 @@ export class NodeBatch implements Iterable<TrieNode> {
    * @returns its hash, a view
    */
   add(owner: Uint8Array, path: Uint8Array, depth: number, rlp: Uint8Array, length: number): Uint8Array {
-    const start = this.#begin(owner, path, depth, length);
+    const start = this.#reserve(owner, path, 0, depth, length);
     const chunk = this.#chunk;
     const hashStart = start + depth;
     const bytes = length === rlp.length ? rlp : rlp.subarray(0, length);
@@ -62,9 +69,9 @@ export class NodeBatch implements Iterable<TrieNode> {
 
   /** Adds a node with its hash, as `EntrySink` says. */
   addHashed(owner: Uint8Array, bytes: Uint8Array, pathStart: number, depth: number, length: number): void {
-    const size = depth + HASH_LENGTH + length;
-    const start = this.#reserve(owner, depth, length);
-    this.#chunk.set(bytes.subarray(pathStart, pathStart + size), start);
+    const start = this.#reserve(owner, bytes, pathStart, depth, length);
+    const hashStart = pathStart + depth;
+    this.#chunk.set(bytes.subarray(hashStart, hashStart + HASH_LENGTH + length), start + depth);
   }
 
   /** Adds the node of the last entry to `cache`. */
@@ -77,7 +84,7 @@ export class NodeBatch implements Iterable<TrieNode> {
 
   /** Notes that the node with `hash` is no longer at its place, unless it is added again later. */
   replace(owner: Uint8Array, path: Uint8Array, depth: number, hash: Uint8Array): void {
-    const start = this.#begin(owner, path, depth, 0);
+    const start = this.#reserve(owner, path, 0, depth, 0);
     const chunk = this.#chunk;
     for (let i = 0, at = start + depth; i < HASH_LENGTH; i++, at++) chunk[at] = hash[i]!;
   }
@@ -92,11 +99,12 @@ export class NodeBatch implements Iterable<TrieNode> {
     const [from, to] = [batch.#columns, this.#columns];
     const end = batch.#size * COLUMNS;
     for (let at = 0, row = this.#size * COLUMNS; at < end; at += COLUMNS, row += COLUMNS) {
-      to[row] = from[at]! + owners;
+      to[row + OWNER] = from[at + OWNER]! + owners;
       to[row + CHUNK] = from[at + CHUNK]! + chunks;
       to[row + START] = from[at + START]!;
       to[row + PATH_LENGTH] = from[at + PATH_LENGTH]!;
       to[row + LENGTH] = from[at + LENGTH]!;
+      to[row + PLACE] = from[at + PLACE]!;
     }
     this.#size += batch.#size;
     this.#bytes += batch.#bytes;
@@ -107,7 +115,7 @@ export class NodeBatch implements Iterable<TrieNode> {
     if (size === this.#size) return;
     this.#size = size;
     const last = (size - 1) * COLUMNS;
-    this.#owners.length = size === 0 ? 0 : this.#columns[last]! + 1;
+    this.#owners.length = size === 0 ? 0 : this.#columns[last + OWNER]! + 1;
     this.#chunks.length = size === 0 ? 0 : this.#columns[last + CHUNK]! + 1;
     this.#chunk = EMPTY_BYTES;
     this.#bytes = bytes;
@@ -119,7 +127,7 @@ export class NodeBatch implements Iterable<TrieNode> {
   }
 
   owner(index: number): Uint8Array {
-    return this.#owners[this.#columns[index * COLUMNS]!]!;
+    return this.#owners[this.#columns[index * COLUMNS + OWNER]!]!;
   }
 
   pathLength(index: number): number {
@@ -180,7 +188,9 @@ export class NodeBatch implements Iterable<TrieNode> {
   hashWord(index: number): number {
     const columns = this.#columns;
     const row = index * COLUMNS;
-    return word(this.#chunks[columns[row + CHUNK]!]!, columns[row + START]! + columns[row + PATH_LENGTH]!);
+    const chunk = this.#chunks[columns[row + CHUNK]!]!;
+    const at = columns[row + START]! + columns[row + PATH_LENGTH]!;
+    return chunk[at]! | (chunk[at + 1]! << 8) | (chunk[at + 2]! << 16) | (chunk[at + 3]! << 24);
   }
 
   /** True when both entries are at the same place of the same trie. */
@@ -196,20 +206,12 @@ export class NodeBatch implements Iterable<TrieNode> {
     for (let i = 0; i < length; i++) {
       if (left[leftStart + i] !== right[rightStart + i]) return false;
     }
-    const owner = this.#owners[columns[rowA]!]!;
-    const other = this.#owners[columns[rowB]!]!;
+    const owner = this.#owners[columns[rowA + OWNER]!]!;
+    const other = this.#owners[columns[rowB + OWNER]!]!;
     if (owner === other) return true;
     if (owner.length !== other.length) return false;
     for (let i = 0; i < owner.length; i++) if (owner[i] !== other[i]) return false;
     return true;
-  }
-
-  /** `placeWord` of the entry's place. */
-  placeWord(index: number): number {
-    const columns = this.#columns;
-    const row = index * COLUMNS;
-    const chunk = this.#chunks[columns[row + CHUNK]!]!;
-    return placeWord(this.#owners[columns[row]!]!, chunk, columns[row + START]!, columns[row + PATH_LENGTH]!);
   }
 
   /** The array that has the entry: its path, and at `hashStart` its hash and then its RLP, of `length` bytes. */
@@ -248,17 +250,9 @@ export class NodeBatch implements Iterable<TrieNode> {
     }
   }
 
-  /** Makes room for an entry and writes its place; where it begins in the chunk. */
-  #begin(owner: Uint8Array, path: Uint8Array, depth: number, length: number): number {
-    invariant(depth <= path.length, "a place has no more nibbles than its path");
-    const start = this.#reserve(owner, depth, length);
-    const chunk = this.#chunk;
-    for (let i = 0; i < depth; i++) chunk[start + i] = path[i]!;
-    return start;
-  }
-
-  /** Makes room for an entry; where it begins in the chunk. */
-  #reserve(owner: Uint8Array, depth: number, length: number): number {
+  /** Makes room for an entry at the `depth` nibbles of `path` from `pathStart` on, which it writes; where it begins in the chunk. */
+  #reserve(owner: Uint8Array, path: Uint8Array, pathStart: number, depth: number, length: number): number {
+    if (pathStart + depth > path.length) invariant(false, "a place has no more nibbles than its path");
     const needed = depth + HASH_LENGTH + length;
     if (this.#used + needed > this.#chunk.length || this.#chunk.length === 0) {
       const size = Math.min(Math.max(CHUNK_MIN, this.#chunk.length * 2), CHUNK_MAX);
@@ -272,13 +266,16 @@ export class NodeBatch implements Iterable<TrieNode> {
     const start = this.#used;
     this.#used += needed;
     if ((this.#size + 1) * COLUMNS > this.#columns.length) this.#grow(this.#size + 1);
+    const chunk = this.#chunk;
+    for (let i = 0; i < depth; i++) chunk[start + i] = path[pathStart + i]!;
     const columns = this.#columns;
     const row = this.#size++ * COLUMNS;
-    columns[row] = owners.length - 1;
+    columns[row + OWNER] = owners.length - 1;
     columns[row + CHUNK] = this.#chunks.length - 1;
     columns[row + START] = start;
     columns[row + PATH_LENGTH] = depth;
     columns[row + LENGTH] = length;
+    columns[row + PLACE] = placeWord(owner, path, pathStart, depth);
     return start;
   }
 
@@ -302,13 +299,9 @@ export class NodeBatch implements Iterable<TrieNode> {
 /** The same number for all nodes of one place, and hardly ever for two of different ones. The path is `bytes[start..start + length)`. */
 export function placeWord(owner: Uint8Array, bytes: Uint8Array, start: number, length: number): number {
   // FNV-1a.
-  let mixed = owner.length === 0 ? 0x811c9dc5 : word(owner, 0);
+  let mixed = owner.length === 0 ? 0x811c9dc5 : owner[0]! | (owner[1]! << 8) | (owner[2]! << 16) | (owner[3]! << 24);
   for (let i = 0; i < length; i++) {
     mixed = Math.imul(mixed ^ bytes[start + i]!, 0x01000193);
   }
   return mixed ^ (mixed >>> 15);
-}
-
-function word(bytes: Uint8Array, at: number): number {
-  return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
 }

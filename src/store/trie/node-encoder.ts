@@ -32,13 +32,10 @@ export function encodeShortNode({ kind, path, payload }: ShortNode): EncodedNode
 
 /** The leaf of `key` below `depth` nibbles. */
 export function encodeLeaf(key: Uint8Array, depth: number, value: Uint8Array): EncodedNode {
-  // Enough for path and value with the longest prefixes: to measure the leaf is half of writing it.
-  const out = bufferFor(key.length + value.length + LEAF_PREFIXES_MAX);
-  return { bytes: out, length: writeLeaf(key, depth, value, out, 0) };
+  const payload = leafPayloadLength(key, depth, value);
+  const out = bufferFor(payload);
+  return { bytes: out, length: writeLeaf(key, depth, value, payload, out, 0) };
 }
-
-/** Bytes of a leaf beside its key and its value: prefixes of both, and the flag of the path. */
-const LEAF_PREFIXES_MAX = 11;
 
 const leafHash = new Uint8Array(HASH_LENGTH);
 
@@ -55,22 +52,27 @@ export function leafWithHash(
   return equalBytes(leafHash, hash) ? leaf : undefined;
 }
 
-/** Bytes of the leaf that `writeLeaf` writes. */
-export function leafLength(key: Uint8Array, depth: number, value: Uint8Array): number {
-  const length = leafPayloadLength(key, depth, value);
-  return prefixLength(length) + length;
-}
-
-/** Writes the leaf of `key` below `depth` nibbles at `offset` of `out`; returns where it ends. */
-export function writeLeaf(key: Uint8Array, depth: number, value: Uint8Array, out: Uint8Array, offset: number): number {
+/**
+ * Writes the leaf of `key` below `depth` nibbles at `offset` of `out`; returns where it ends.
+ * @param payload its `leafPayloadLength`: to measure a leaf is half of writing it
+ */
+export function writeLeaf(
+  key: Uint8Array,
+  depth: number,
+  value: Uint8Array,
+  payload: number,
+  out: Uint8Array,
+  offset: number,
+): number {
   const pathLength = hexPrefixLength(key.length * 2 - depth);
-  let at = writePrefix(0xc0, leafPayloadLength(key, depth, value), out, offset);
+  let at = writePrefix(0xc0, payload, out, offset);
   if (pathLength > 1) at = writePrefix(0x80, pathLength, out, at);
   at = writeLeafPath(key, depth, out, at);
   return writeString(value, out, at);
 }
 
-function leafPayloadLength(key: Uint8Array, depth: number, value: Uint8Array): number {
+/** Bytes of the items of a leaf, without the prefix of the list. */
+export function leafPayloadLength(key: Uint8Array, depth: number, value: Uint8Array): number {
   const pathLength = hexPrefixLength(key.length * 2 - depth);
   // A packed path of one byte is below 0x40, so it is its own RLP.
   const pathItem = pathLength === 1 ? 1 : prefixLength(pathLength) + pathLength;

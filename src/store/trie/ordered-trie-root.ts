@@ -8,7 +8,7 @@ import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
 import { updateTrie } from "./in-place-update.ts";
 import { nibbleAt, nibblesOf } from "./nibbles.ts";
 import { HASH_LENGTH } from "./node.ts";
-import { encodeLeaf, encodeShortNode, leafLength, writeLeaf } from "./node-encoder.ts";
+import { encodeLeaf, encodeShortNode, leafPayloadLength, writeLeaf } from "./node-encoder.ts";
 import type { NodeSink } from "./subtrie.ts";
 import { type EntrySink, UNHASHED_LENGTH_MAX, type UnhashedNodes, withUnhashedNodes } from "./unhashed-nodes.ts";
 
@@ -97,7 +97,8 @@ class IndexTrie {
   }
 
   #leaf(key: Uint8Array, value: Uint8Array, depth: number): number {
-    const length = leafLength(key, depth, value);
+    const payload = leafPayloadLength(key, depth, value);
+    const length = rlpListLength(payload);
     if (length > UNHASHED_LENGTH_MAX) {
       const { bytes, length } = encodeLeaf(key, depth, value);
       return ~(this.#hashes.push(keccak256(bytes.subarray(0, length))) - 1);
@@ -105,7 +106,7 @@ class IndexTrie {
     if (this.#nodes.isFull) this.#hashOpen();
     const leaf = this.#nodes.count;
     const start = this.#nodes.add(NO_PATH, depth, length);
-    writeLeaf(key, depth, value, this.#nodes.bytes, start);
+    writeLeaf(key, depth, value, payload, this.#nodes.bytes, start);
     return leaf;
   }
 

@@ -32,6 +32,9 @@ export type TrieChanges = {
   knownValue?(index: number): Uint8Array | undefined;
 };
 
+const noNode = () => invariant(false, "an empty trie has no nodes to open") as never;
+const NO_NODES: NodeSource = { get: noNode, take: noNode, read: noNode };
+
 export type TrieUpdateModules = {
   /** undefined for a trie that begins empty */
   readonly source: NodeSource | undefined;
@@ -47,7 +50,7 @@ export type TrieUpdateModules = {
  * This class is the whole algorithm. `InPlaceUpdate` replaces what most updates consist of: branches that stay where they are.
  */
 export class TrieUpdate {
-  protected readonly source: NodeSource | undefined;
+  protected readonly nodes: NodeSource;
   protected readonly changes: TrieChanges;
   protected readonly keys: readonly Uint8Array[];
   protected readonly sink: NodeSink;
@@ -60,7 +63,7 @@ export class TrieUpdate {
   constructor({ source, changes, sink }: TrieUpdateModules) {
     const { keys } = changes;
     for (const key of keys) invariant(key.length <= KEY_BYTES_MAX, "keys have at most 64 bytes");
-    this.source = source;
+    this.nodes = source ?? NO_NODES;
     this.changes = changes;
     this.keys = keys;
     this.sink = sink;
@@ -86,11 +89,6 @@ export class TrieUpdate {
   protected newValue(index: number, old: Uint8Array | undefined): Uint8Array | undefined {
     const value = this.changes.valueOf(index, old);
     return value?.length === 0 ? undefined : value;
-  }
-
-  protected get nodes(): NodeSource {
-    invariant(this.source, "an empty trie has no nodes to open");
-    return this.source;
   }
 
   /** Changes the node at `reference`, which is encoded anew or deleted. */

@@ -1,4 +1,4 @@
-import { concatBytes, EMPTY_BYTES, equalBytes, latin1FromBytes } from "../../../base/primitives/bytes.ts";
+import { concatBytes, equalBytes, latin1FromBytes } from "../../../base/primitives/bytes.ts";
 import { keccak256 } from "../../../base/primitives/keccak.ts";
 import { copyShared } from "../../../base/primitives/slab.ts";
 import { Views } from "../../../base/primitives/views.ts";
@@ -7,7 +7,7 @@ import type { Kv, KvWriter } from "../../../store/storage/kv.ts";
 import { numberFromKey, numberKey, TABLE, tableKey } from "../../../store/storage/schema.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../../store/trie/empty-root.ts";
 import { childReference, decodeNode, HASH_LENGTH } from "../../../store/trie/node.ts";
-import type { NodeBatch } from "../../../store/trie/node-batch.ts";
+import { COLUMNS, LENGTH, type NodeBatch, OWNER, PATH_LENGTH } from "../../../store/trie/node-batch.ts";
 import type { TrieNodeReader } from "../../../store/trie/node-store.ts";
 import { CHILD_VERSION, CHILDREN, NodeVersions, wholeVersion } from "./node-version.ts";
 
@@ -98,14 +98,20 @@ export class NodeHistory {
    * @param before has the nodes that it replaces
    */
   remember(number: number, batch: NodeBatch, before: TrieNodeReader): void {
-    const places = new PlaceTexts();
     const replaced = new Map<string, number>();
     const added = new Map<string, number>();
-    const { size } = batch;
+    const { size, columns } = batch;
+    let owner = -1;
+    let ownerText = "";
     for (let i = 0; i < size; i++) {
-      if (batch.pathLength(i) > HISTORY_DEPTH) continue;
-      const place = places.of(batch.owner(i), batch.shortPath(i));
-      if (!batch.isReplaced(i)) added.set(place, i);
+      if (columns[i * COLUMNS + PATH_LENGTH]! > HISTORY_DEPTH) continue;
+      // Entries of one owner follow each other.
+      if (columns[i * COLUMNS + OWNER] !== owner) {
+        owner = columns[i * COLUMNS + OWNER]!;
+        ownerText = latin1FromBytes(batch.owner(i));
+      }
+      const place = ownerText + String.fromCharCode(batch.shortPath(i));
+      if (columns[i * COLUMNS + LENGTH] !== 0) added.set(place, i);
       else {
         added.delete(place);
         if (!replaced.has(place)) replaced.set(place, i);
@@ -493,19 +499,4 @@ function itemLength(reference: Uint8Array | undefined): number {
 
 function versionKey(owner: Uint8Array, path: Uint8Array, number: number): Uint8Array {
   return tableKey(TABLE.trieNodeVersion, owner, path, Uint8Array.of(PATH_END), numberKey(number));
-}
-
-/** Texts that name places, for use as keys of a Map. Entries of one owner follow each other, so its part is made once for all of them. */
-class PlaceTexts {
-  #owner = EMPTY_BYTES;
-  #text = "";
-
-  /** @param path as `NodeBatch.shortPath` */
-  of(owner: Uint8Array, path: number): string {
-    if (owner !== this.#owner) {
-      this.#owner = owner;
-      this.#text = latin1FromBytes(owner);
-    }
-    return this.#text + String.fromCharCode(path);
-  }
 }

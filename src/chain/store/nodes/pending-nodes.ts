@@ -1,5 +1,5 @@
 import { byPrefix } from "../../../store/storage/row-order.ts";
-import { NodeBatch } from "../../../store/trie/node-batch.ts";
+import { COLUMNS, LENGTH, NodeBatch, PLACE } from "../../../store/trie/node-batch.ts";
 
 /** A chain makes some twenty nodes a block: from a thousand on, each of the first hundreds of blocks would pay for a table that grows. */
 const TABLE_MIN = 16_384;
@@ -65,12 +65,17 @@ export class PendingNodes implements WaitingNodes {
     const first = this.nodes.size;
     this.#blocks.push({ number, size: first, bytes: this.nodes.bytes });
     this.nodes.append(batch);
-    const end = this.nodes.size;
-    for (let entry = first; entry < end; entry++) {
-      const place = this.#knownPlace(entry);
+    this.#index(first);
+  }
+
+  /** Puts the entries from number `first` on into both tables. */
+  #index(first: number): void {
+    const { columns, size } = this.nodes;
+    for (let entry = first; entry < size; entry++) {
+      const place = this.#knownPlace(entry, columns[entry * COLUMNS + PLACE]!);
       this.#placeOf.push(place);
       this.#replacedOf.push(this.#newestOf[place]!);
-      if (this.nodes.isReplaced(entry)) {
+      if (columns[entry * COLUMNS + LENGTH] === 0) {
         this.#newestOf[place] = -1;
       } else {
         this.#newestOf[place] = entry;
@@ -84,11 +89,12 @@ export class PendingNodes implements WaitingNodes {
     const blocksLeft = this.#blocks.findLastIndex((block) => block.number <= number) + 1;
     const first = this.#blocks[blocksLeft];
     if (first === undefined) return;
-    const isMost = this.nodes.size - first.size > first.size;
-    for (let entry = this.nodes.size - 1; entry >= first.size; entry--) this.#remove(entry, isMost);
+    const { size } = this.nodes;
+    const isMost = size - first.size > first.size;
+    if (!isMost) for (let entry = size - 1; entry >= first.size; entry--) this.#remove(entry);
     this.nodes.truncate(first.size, first.bytes);
     this.#blocks.length = blocksLeft;
-    if (isMost) this.#fillTables();
+    if (isMost) this.#indexAnew();
   }
 
   find(_owner: Uint8Array, _path: Uint8Array, hash: Uint8Array): Uint8Array | undefined {
@@ -116,11 +122,11 @@ export class PendingNodes implements WaitingNodes {
     return byPrefix(this.places, (place) => this.#prefixOf[place]!);
   }
 
-  /** Number of the place of `entry`, a new one if need be. */
-  #knownPlace(entry: number): number {
+  /** Number of the place of `entry`, a new one if need be. @param word as `placeWord` */
+  #knownPlace(entry: number, word: number): number {
     if (this.#firstOf.length * 2 >= this.#byPlace.length) this.#growPlaces();
     const mask = this.#byPlace.length - 1;
-    let at = this.nodes.placeWord(entry) & mask;
+    let at = word & mask;
     for (; this.#byPlace[at] !== 0; at = (at + 1) & mask) {
       const place = this.#byPlace[at]! - 1;
       if (this.nodes.isSamePlace(this.#firstOf[place]!, entry)) return place;
@@ -134,28 +140,29 @@ export class PendingNodes implements WaitingNodes {
     return place;
   }
 
-  /** Removes the last entry. @param isFilledAgain the two tables are, so that it may stay there */
-  #remove(entry: number, isFilledAgain: boolean): void {
+  /** Removes the last entry. */
+  #remove(entry: number): void {
     const place = this.#placeOf.pop()!;
     this.#newestOf[place] = this.#replacedOf.pop()!;
-    if (!isFilledAgain && !this.nodes.isReplaced(entry)) {
+    if (!this.nodes.isReplaced(entry)) {
       clear(this.#byHash, this.nodes.hashWord(entry), entry + 1);
       this.#hashCount--;
     }
     if (this.#firstOf[place] !== entry) return;
-    if (!isFilledAgain) clear(this.#byPlace, this.nodes.placeWord(entry), place + 1);
+    clear(this.#byPlace, this.nodes.columns[entry * COLUMNS + PLACE]!, place + 1);
     this.#firstOf.pop();
     this.#prefixOf.pop();
     this.#newestOf.pop();
   }
 
   /** Makes both tables anew: where most entries were removed, in less time than it takes to find those. */
-  #fillTables(): void {
+  #indexAnew(): void {
+    for (const list of [this.#firstOf, this.#prefixOf, this.#newestOf, this.#placeOf, this.#replacedOf])
+      list.length = 0;
     this.#byPlace.fill(0);
-    this.#fillPlaces();
     this.#byHash.fill(0);
     this.#hashCount = 0;
-    this.#indexHashesBefore(this.nodes.size);
+    this.#index(0);
   }
 
   #growPlaces(): void {
@@ -165,8 +172,9 @@ export class PendingNodes implements WaitingNodes {
 
   #fillPlaces(): void {
     const mask = this.#byPlace.length - 1;
+    const { columns } = this.nodes;
     for (const [place, entry] of this.#firstOf.entries()) {
-      let at = this.nodes.placeWord(entry) & mask;
+      let at = columns[entry * COLUMNS + PLACE]! & mask;
       while (this.#byPlace[at] !== 0) at = (at + 1) & mask;
       this.#byPlace[at] = place + 1;
     }

@@ -44,6 +44,8 @@ export type ExecutionModules = {
   readonly stateTrie: StateTrie;
   /** Executions of transactions that other threads have recorded, where there are any. */
   readonly recorded?: RecordedExecutions | undefined;
+  /** For callers that record what a block reads: the codes of system contracts are executed, also where their effect is known. */
+  readonly executesKnownCode?: boolean;
 };
 
 /** The parent of a block under execution. */
@@ -129,7 +131,7 @@ export class BlockExecution {
   readonly header: OpenHeader;
   readonly #env: BlockEnv;
   readonly #modules: ExecutionModules;
-  readonly #environment: MessageEnvironment;
+  readonly #environment: MessageEnvironment & Pick<ExecutionModules, "executesKnownCode">;
   readonly #receipts: Receipt[] = [];
   readonly #senders: Address[] = [];
   /** That of no logs is shared, and known to be empty where it is stored. */
@@ -142,13 +144,13 @@ export class BlockExecution {
   /** @param env its state may hold more than the parent left */
   constructor(env: BlockEnv, header: OpenHeader, modules: ExecutionModules) {
     const { context, state, blobGasMax } = env;
-    const { evm } = modules;
+    const { evm, executesKnownCode = false } = modules;
     this.context = context;
     this.header = header;
     this.#env = env;
     this.#modules = modules;
     const gasPool = fullGasPool(header.gasLimit, blobGasMax);
-    this.#environment = { evm, block: context, state, gasPool };
+    this.#environment = { evm, block: context, state, gasPool, executesKnownCode };
     this.#accesses = isAtLeast(context.hardfork, "amsterdam") ? new AccessListBuilder(state) : undefined;
     const ancestry = env.hasParentHash === false ? { ...header, parentHash: undefined } : header;
     storeAncestry(ancestry, this.#environment, this.#stepOf(0));

@@ -20,12 +20,15 @@ import { EMPTY_CODE_HASH } from "../../state/account.ts";
 import type { StateReader } from "../../state/reader.ts";
 import type { WorldState } from "../../state/world-state.ts";
 import { InvalidBlockError } from "../errors.ts";
+import { KNOWN_CODES } from "./known-system-code.ts";
 
 /** Environment of the protocol's system calls. */
 type SystemCallEnvironment = {
   readonly evm: Evm;
   readonly block: BlockContext;
   readonly state: WorldState;
+  /** Known codes are executed too: what reads them is recorded. */
+  readonly executesKnownCode?: boolean | undefined;
 };
 
 /** Runs a part of a block that ends in `finalizeTransaction`, with what it is to tell of each account and slot that it looks at. */
@@ -106,17 +109,39 @@ function takeQueue(
  */
 const SYSTEM_CALL_OPTIONS = { isInterpreted: true } as const;
 
-/** Runs the contract as the system caller, outside the block's gas; undefined when there is no code. */
+type SystemCallResult = Pick<ExecutionResult, "outcome" | "halt" | "returnData" | "selfDestructs">;
+
+/** Of a call of known code. */
+const DONE: SystemCallResult = { outcome: "success", returnData: EMPTY_BYTES, selfDestructs: [] };
+
+/** Calls the contract as the system caller, outside the block's gas; undefined when there is no code. */
 function systemCall(
+  to: Address,
+  data: Uint8Array,
+  environment: SystemCallEnvironment,
+  onAccess: ExecuteOptions["onAccess"],
+): SystemCallResult | undefined {
+  const { block, state } = environment;
+  onAccess?.(to, undefined);
+  const callee = state.account(to);
+  if (callee === undefined || callee.codeHash === EMPTY_CODE_HASH) return undefined;
+  const known = onAccess || environment.executesKnownCode ? undefined : KNOWN_CODES.get(callee.codeHash);
+  const result = known?.(to, data, block, state) ? DONE : execute(to, data, environment, onAccess);
+  state.finalizeTransaction({
+    selfDestructs: result.selfDestructs,
+    deleteEmptyTouched: true,
+    keepsBalances: isAtLeast(block.hardfork, "amsterdam"),
+  });
+  return result;
+}
+
+function execute(
   to: Address,
   data: Uint8Array,
   { evm, block, state }: SystemCallEnvironment,
   onAccess: ExecuteOptions["onAccess"],
-): ExecutionResult | undefined {
-  onAccess?.(to, undefined);
-  const callee = state.account(to);
-  if (callee === undefined || callee.codeHash === EMPTY_CODE_HASH) return undefined;
-  const result = evm.execute(
+): SystemCallResult {
+  return evm.execute(
     {
       to,
       caller: SYSTEM_ADDRESS,
@@ -134,12 +159,6 @@ function systemCall(
     state,
     onAccess ? { ...SYSTEM_CALL_OPTIONS, onAccess } : SYSTEM_CALL_OPTIONS,
   );
-  state.finalizeTransaction({
-    selfDestructs: result.selfDestructs,
-    deleteEmptyTouched: true,
-    keepsBalances: isAtLeast(block.hardfork, "amsterdam"),
-  });
-  return result;
 }
 
 /** EIP-7685 request type of deposits (EIP-6110) */

@@ -1,0 +1,50 @@
+import { isAtLeast } from "../../base/params/hardforks.ts";
+import { EMPTY_BYTES } from "../../base/primitives/bytes.ts";
+import { keccak256Hash } from "../../base/primitives/keccak.ts";
+import type { BlockContext, ExecuteOptions, ExecutionResult, Message } from "./evm.ts";
+import { precompilesAt } from "./precompiles/index.ts";
+import type { State } from "./state-port.ts";
+
+const EMPTY_CODE_HASH = keccak256Hash(EMPTY_BYTES);
+const BALANCE_END = 1n << 256n;
+
+/**
+ * Executes a message to an account without code, as most transactions are: the interpreter would make records of both accounts in linear
+ * memory, and run nothing. Undefined where there is more to it: code or a precompile, a transfer that fails, a caller that watches, and
+ * the rules before EIP-161 and from EIP-7708.
+ */
+export function plainTransfer(
+  { to, caller, value, gas }: Message,
+  { hardfork }: BlockContext,
+  state: State,
+  { tracer, onAccess, precompiles = precompilesAt(hardfork) }: ExecuteOptions,
+): ExecutionResult | undefined {
+  if (to === null || tracer !== undefined || onAccess !== undefined || precompiles.has(to)) return undefined;
+  if (!isAtLeast(hardfork, "spuriousDragon") || isAtLeast(hardfork, "amsterdam")) return undefined;
+  // Changes are listed in the order in which accounts are read first.
+  const sender = state.account(caller);
+  const target = state.account(to);
+  if (target !== undefined && target.codeHash !== EMPTY_CODE_HASH) return undefined;
+  if (value > 0n) {
+    if (sender === undefined || sender.balance < value) return undefined;
+    const { nonce = 0n, balance = 0n } = target ?? {};
+    if (to !== caller) {
+      if (balance + value >= BALANCE_END) return undefined;
+      state.setAccount(caller, { ...sender, balance: sender.balance - value });
+      state.setAccount(to, { nonce, balance: balance + value, codeHash: EMPTY_CODE_HASH });
+    } else {
+      state.touch(to);
+    }
+  } else if (target !== undefined) {
+    state.touch(to);
+  }
+  return {
+    outcome: "success",
+    halt: undefined,
+    returnData: EMPTY_BYTES,
+    gasLeft: gas,
+    gasRefund: 0n,
+    logs: [],
+    selfDestructs: [],
+  };
+}

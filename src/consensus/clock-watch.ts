@@ -16,11 +16,11 @@ const BEHIND_HEAD_MS = 60_000;
 /** 2100-01-01: a later clock is wrong whatever the chain says. */
 export const PLAUSIBLE_MS_MAX = Date.UTC(2100, 0, 1);
 
-/** A forward jump of the clock that stops block production until the clock is confirmed or set right. */
+/** A larger forward jump of the clock stops block production until the operator confirms or corrects the clock. */
 export const CLOCK_JUMP_LIMITS = {
-  /** Clock corrections are seconds; one of more than an hour needs the operator's confirmation. */
+  /** Normal clock corrections take seconds. */
   forwardMs: 3_600_000,
-  /** Of a dev chain: a laptop's clock jumps by as long as it slept. */
+  /** For dev chains: a laptop's clock jumps by the time it slept. */
   forwardMsDev: 24 * 86_400_000,
 } as const;
 

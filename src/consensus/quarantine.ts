@@ -60,7 +60,7 @@ export type Quarantine = {
 
 /** The file of transactions that crashed the executor. */
 export const QUARANTINE_LIMITS = {
-  /** 128 of the largest transactions, for finding the bug; the oldest entries make room. */
+  /** 128 of the largest transactions, kept to find the bug; new entries replace the oldest. */
   bytesMax: 16 * 2 ** 20,
 } as const;
 

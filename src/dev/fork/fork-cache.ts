@@ -7,9 +7,12 @@ import type { RemoteCall } from "./remote-calls.ts";
 /** Longer results are traces of whole blocks: a few of them would take the place of all state. */
 const RESULT_LENGTH_MAX = 4 << 20;
 
-/** What a forked chain has read of its remote one. */
+/** State that a fork has read from its remote chain. */
 export const FORK_CACHE_LIMITS = {
-  /** Memory, and about the size of the file: some 500,000 slots and 2,000 contracts, more than test suites read. What does not fit is read again. */
+  /**
+   * Memory, and about the size of the file: 500,000 slots and 2,000 contracts, more than test suites read. Entries that do not fit are
+   * fetched again.
+   */
   bytesMax: 256 * 2 ** 20,
 } as const;
 

@@ -176,11 +176,11 @@ export class ThreadedCompiler implements ContractCompiler {
   }
 }
 
-/** Compiled contracts; the least recently used are dropped. */
+/** Caches of compiled contracts, which evict the least recently used. */
 const COMPILED_CONTRACT_LIMITS = {
-  /** Memory in a process: 1,000 contracts of 2.5 KB, or 100 of the largest. */
+  /** Memory per process: 1,000 contracts of 2.5 KB, or 100 of the largest. */
   cacheBytesMax: 200 * 2 ** 20,
-  /** Files in the home's cache folder: some 1,000 contracts of 10 KB. */
+  /** Files in the home's cache folder: about 1,000 contracts of 10 KB. */
   fileBytesMax: 256 * 2 ** 20,
 } as const;
 

@@ -8,15 +8,15 @@ import { type CallWords, callLines } from "./call-text.ts";
 import { type CallRecord, CallWindow } from "./call-window.ts";
 import type { Paint } from "./paint.ts";
 
-/** How often the log is printed, and how much of it. */
+/** Frequency and volume of a dev chain's log. */
 export const ACTIVITY_LIMITS = {
-  /** Calls wait so long for equal ones: less than a reader notices. */
+  /** Time a call waits for equal calls, to share their line; too short to notice. */
   gatherMs: 100,
-  /** Calls of a program that asks for the same again and again wait longer each time, up to this. */
+  /** Maximum of that time, which grows while a program repeats the same call. */
   gatherMsMax: 30_000,
-  /** Calls wait so long for the lines below them: the first tracer in JavaScript takes a second to start. */
+  /** Time a call waits for its detail lines; the first JavaScript tracer takes a second to start. */
   detailsMsMax: 2_000,
-  /** Lines of calls in one second; further calls are counted. A screen has fewer. */
+  /** Lines for calls per second; further calls are only counted. A screen has fewer lines. */
   linesPerSecond: 100,
 } as const;
 

@@ -6,15 +6,15 @@ import type { RawParams } from "../../../rpc/transport/dispatch/message.ts";
 import type { ProjectNames } from "../project-names.ts";
 import type { RunTracer, TransactionTracer } from "../transaction-tracer.ts";
 
-/** Bounds of what is executed again for calls that are not transactions. */
+/** Re-execution of calls that are not transactions. */
 const CALL_DETAILS_LIMITS = {
-  /** Time in one second: the chain's thread has other work. */
+  /** Time per second on the chain's thread, which has other work. */
   msPerSecond: 100,
-  /** What one counts at most: what takes longer runs in another thread, which may have to start. */
+  /** Maximum charge for one call: slower ones run on another thread, which may still have to start. */
   costMsMax: 20,
-  /** Lines of console.log of one call. */
+  /** console.log lines of one call. */
   printedMax: 20,
-  /** Codes that were looked at: then they are looked at anew. */
+  /** Contract codes whose inspection is cached; a full cache is cleared. */
   codesMax: 10_000,
 } as const;
 

@@ -4,19 +4,19 @@ import { AnvilError } from "../../../rpc/methods/dev/anvil-errors.ts";
 import type { JsonText } from "../../../rpc/transport/codec.ts";
 import type { RawParams } from "../../../rpc/transport/dispatch/message.ts";
 
-/** Bounds of what the log remembers of calls until it prints them. */
+/** Calls that the log buffers until it prints them. */
 export const CALL_WINDOW_LIMITS = {
-  /** Submissions of transactions that have a line each, until the next print. */
+  /** Transaction submissions with a line of their own. */
   sendsMax: 8,
-  /** Calls that differ; of further ones the number alone is printed. More lines at once nobody reads. */
+  /** Distinct calls; the log only counts further ones. */
   entriesMax: 64,
-  /** Longest method name. */
+  /** Characters of a method name. */
   methodCharsMax: 80,
-  /** Longest message of an error. */
+  /** Characters of an error message. */
   messageCharsMax: 300,
-  /** Bytes of calldata, of revert data and of a result that are decoded: some thirty arguments. */
+  /** Bytes of calldata, revert data or a result that are decoded: about thirty arguments. */
   dataBytesMax: 1_024,
-  /** Longest result that is shown as it is: a hash. */
+  /** Characters of a result that is printed in full: a hash. */
   resultCharsMax: 66,
 } as const;
 

@@ -6,21 +6,21 @@ import type { VerificationRequest } from "../../../rpc/ports/contracts.ts";
 import { scanJson } from "../../../rpc/transport/dispatch/json-scan.ts";
 import { SERVER_LIMITS } from "../../../rpc/transport/limits.ts";
 
-/** What a request of Etherscan's API may have: it comes from whoever reaches the port. */
+/** Requests to Etherscan's API, which anyone who can reach the port may send. */
 export const ETHERSCAN_API_LIMITS = {
-  /** Of a body: the largest sources that are stored, percent-encoded. */
+  /** Size of a body: the largest sources that are stored, percent-encoded. */
   bodyBytesMax: 12 * 2 ** 20,
   /** Parameters; a verification has 15. */
   parametersMax: 40,
-  /** Requests that are read or answered at once; each may hold a whole body. */
+  /** Concurrent requests; each may hold a whole body. */
   requestsMax: 8,
   /** Time to receive a body. */
   bodyMs: 30_000,
-  /** Contracts of one `getcontractcreation`, as at Etherscan. */
+  /** Contracts of one `getcontractcreation` request, as on Etherscan. */
   creationsMax: 5,
-  /** Transactions up to the end of a page of `txlist`: each is read. */
+  /** Transactions up to the end of a `txlist` page; the node reads each of them. */
   transactionsMax: 1000,
-  /** Of an answer of `txlist`, whose rows have the calldata: as of a batch. */
+  /** Size of a `txlist` answer, whose rows contain calldata; as for a batch. */
   answerBytesMax: 25_000_000,
 } as const;
 

@@ -68,9 +68,9 @@ type TokenRead = {
 const WORD = 32;
 const FUNDS = 1n << 128n;
 
-/** Of the search for the slot that a function of a token reads. */
+/** The search for the storage slot of a token's balance or allowance. */
 const TOKEN_READ_LIMITS = {
-  /** Each slot that the read touches is tried by a call of its own: proxies of tokens touch some ten. */
+  /** Slots to try, one call each; a token behind a proxy reads about ten. */
   slotsMax: 64,
 } as const;
 

@@ -24,16 +24,16 @@ type Encoding =
   | { readonly kind: "hashed"; readonly read: (value: unknown) => Uint8Array | undefined }
   | { readonly kind: "word"; readonly encode: (value: unknown) => Uint8Array | undefined };
 
-/** EIP-712 data of one request, whose work its bytes do not bound. */
+/** EIP-712 data of one request. Its size does not bound the work it causes. */
 export const TYPED_DATA_LIMITS = {
-  /** Structures and lists nest no deeper; a cycle of types with endless data would. */
+  /** Nesting depth of structs and arrays; recursive types can nest without end. */
   depthMax: 32,
   /**
-   * Values, absent ones too, members of types, and each 136 bytes that are hashed: up to a microsecond each. The largest
-   * orders that wallets sign have some hundreds.
+   * Values (absent ones too), members of types, and each 136 bytes to hash: up to a microsecond each. The largest orders that wallets sign
+   * have a few hundred.
    */
   workMax: 50_000,
-  /** Of typed data as JSON text, which is parsed in one piece. */
+  /** Characters of typed data passed as JSON text, which is parsed synchronously. */
   textCharsMax: 2 ** 20,
 } as const;
 

@@ -75,7 +75,7 @@ function createLogOn(
   before: (write: (text: string) => void) => (line: string) => void,
 ): RootLogger {
   const output = createLogOutput(stderr, (lines) => {
-    log.warn("lines of the log were dropped: its reader is too slow", { lines });
+    log.warn("log lines were dropped because their reader is too slow", { lines });
   });
   const log = createLogger({ ...options, color: hasColors(stderr, environment), write: before(output) });
   return log;

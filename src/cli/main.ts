@@ -14,7 +14,7 @@ export async function main(loadOperations = loadNode): Promise<void> {
   // Nor is a log that cannot be written: the disk of its file is full, its terminal is closed.
   process.stderr.on("error", () => {});
   // Node.js would open a debugger, which every user of the machine could use.
-  process.on("SIGUSR1", () => process.stderr.write("evmintd: SIGUSR1 is ignored, a debugger is not opened\n"));
+  process.on("SIGUSR1", () => process.stderr.write("evmintd: ignored SIGUSR1, which would open a debugger\n"));
   const code = await runCli(process.argv.slice(2), {
     environment: process.env,
     stdin: process.stdin,

@@ -16,7 +16,7 @@ const SHELLS: Readonly<Record<string, (words: Words) => string>> = {
 export function printCompletion(shell: string, program: Command, { stdout }: CliContext): void {
   const script = SHELLS[shell];
   if (script === undefined) {
-    throw new UsageError(`${shell}: completion is for ${Object.keys(SHELLS).join(", ")}`);
+    throw new UsageError(`${shell}: supported shells are ${Object.keys(SHELLS).join(", ")}`);
   }
   stdout.write(script(wordsOf(program)));
 }

@@ -56,12 +56,12 @@ function wayToAsk({ home, ipc, jsonRpc, tls, metrics }: Config): Ask {
   }
   if (jsonRpc.enable) return wayOverHttp(jsonRpc.address, "json-rpc.address", tls.cert !== "");
   if (metrics.enable) return wayOverHttp(metrics.address, "metrics.address", false);
-  throw new CommandError("nobody can ask the node: ipc.enable, json-rpc.enable and metrics.enable are false");
+  throw new CommandError("the node has no listener to ask: ipc.enable, json-rpc.enable and metrics.enable are false");
 }
 
 function wayOverHttp(address: HostPort, key: string, isTls: boolean): Ask {
   if (address.port === 0)
-    throw new CommandError(`${key} is any free port, and ipc.enable is false: nobody knows which`);
+    throw new CommandError(`${key} uses any free port, which is unknown because ipc.enable is false`);
   const host = LOOPBACK_OF.get(address.host) ?? address.host;
   const target = `${isTls ? "https" : "http"}://${formatHostPort({ host, port: address.port })}`;
   return { target, question: (signal) => askHttp(`${target}/readyz`, signal) };
@@ -79,13 +79,13 @@ async function answerOf({ target, question }: Ask): Promise<{ state?: Readiness;
   try {
     answer = await question(signal);
   } catch (error) {
-    if (signal.aborted) return { reason: `the node at ${target} does not answer in ${READY_LIMITS.answerMs} ms` };
+    if (signal.aborted) return { reason: `the node at ${target} did not answer within ${READY_LIMITS.answerMs} ms` };
     const { message, cause } = error as Error;
     const { code } = (cause ?? error) as NodeJS.ErrnoException;
     return { reason: code === undefined ? message : `no node answers at ${target} (${code})` };
   }
   const state = readinessOf(answer);
-  if (state === undefined) return { reason: `what answers at ${target} is no node` };
+  if (state === undefined) return { reason: `the server at ${target} is not a node` };
   return { state, reason: state.reason ?? "it stops" };
 }
 

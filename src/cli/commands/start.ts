@@ -91,15 +91,15 @@ function assertRightHome({ home, dev }: Config): void {
   const configured = existsSync(genesisPath(home));
   if (dev && configured) {
     throw new CommandError(
-      `${home} holds a chain made by init, and --dev brings its own: leave out --dev, or choose another --home`,
+      `${home} has a chain made by init, but --dev makes its own: omit --dev, or choose another --home`,
     );
   }
   if (!dev && !configured && (existsSync(devGenesisPath(home)) || existsSync(dataPath(home)))) {
-    throw new CommandError(`${home} holds a dev chain: add --dev`);
+    throw new CommandError(`${home} has a dev chain: add --dev`);
   }
   if (!dev && !configured) {
     throw new CommandError(
-      `no chain in ${home}: make one with "evmintd init --home ${home}", or try "evmintd start --dev"`,
+      `no chain in ${home}: create one with "evmintd init --home ${home}", or try "evmintd start --dev"`,
     );
   }
 }

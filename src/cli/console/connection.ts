@@ -132,7 +132,7 @@ async function readText({ body }: Response, origin: string): Promise<string> {
     }
     return Buffer.concat(chunks).toString("utf8");
   } catch (cause) {
-    throw new ConnectionFailedError(`the answer of ${origin} is not whole`, { origin }, { cause });
+    throw new ConnectionFailedError(`the answer of ${origin} is incomplete`, { origin }, { cause });
   }
 }
 
@@ -222,7 +222,7 @@ class MessageExchange implements RpcConnection {
   async subscribe(params: readonly unknown[], listener: (event: unknown) => void): Promise<() => Promise<unknown>> {
     const id = await this.request("eth_subscribe", params);
     if (typeof id !== "string") {
-      throw new ConnectionFailedError(`${this.target} gives no id of a subscription`);
+      throw new ConnectionFailedError(`${this.target} did not return a subscription id`);
     }
     this.#subscriptions.set(id, listener);
     return () => {

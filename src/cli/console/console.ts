@@ -52,7 +52,7 @@ export async function runConsole(options: ConsoleOptions): Promise<void> {
       return;
     }
     const version = await connection.request("web3_clientVersion", []);
-    print(`${version}\n${connection.target}\nhelp() lists what there is; .exit ends.\n`);
+    print(`${version}\n${connection.target}\nType help() for help and .exit to quit.\n`);
     await runInteractive({
       scope,
       input,

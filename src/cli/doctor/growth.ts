@@ -51,7 +51,7 @@ export async function growthFindings(
   const logBytes = parts.get("log") ?? 0;
   const { ok, warning } = findingsOf("growth");
   const text = sizes.join(", ");
-  if (growth === undefined || logBytes === 0) return [ok(`${text}; too young to say how fast it grows`)];
+  if (growth === undefined || logBytes === 0) return [ok(`${text}; too new to estimate its growth`)];
   const growing = GROWING_PARTS.reduce((sum, part) => sum + (parts.get(part) ?? 0), 0);
   const perDay = (growth * growing) / logBytes;
   const pace = `${text}; ${sizeText(perDay)} a day`;

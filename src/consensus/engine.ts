@@ -83,7 +83,7 @@ export type ConsensusStep = {
 export class NetworkDecidesBlocksError extends NodeError {
   readonly code = "CONSENSUS_NETWORK_DECIDES";
   constructor() {
-    super("the validators of the network decide the blocks of this chain");
+    super("the validators of the network decide this chain's blocks");
   }
 }
 

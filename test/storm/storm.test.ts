@@ -32,7 +32,7 @@ const WAITING = { "consensus.block-time": "300ms" };
 const DEV_SEED = 3;
 
 /** Of a node whose RPC process is killed. */
-const POSSIBLE_ERRORS = [/RPC process ended, another is started.*"reason":"SIGKILL"/];
+const POSSIBLE_ERRORS = [/RPC process ended, starting another.*"reason":"SIGKILL"/];
 
 type Given = Partial<Omit<StormHomeOptions, "directory" | "firstPort" | "onKill">>;
 

@@ -149,7 +149,7 @@ function diskOptions(options: DiskBlockStoreOptions) {
   return {
     freeBytes: createFreeSpaceReader(directory),
     onReplay: ({ done, total }: { readonly done: number; readonly total: number }) =>
-      logger.info("index is brought forward from the block log", { done, total }),
+      logger.info("updating the index from the block log", { done, total }),
     onPruningFailure: (error: unknown) => logger.error("old blocks could not be removed", { error }),
     ...options,
     log: openLogDirectory(join(directory, LOG_FOLDER)),

@@ -54,7 +54,7 @@ export class PaceChange {
     if (this.#configuredMs === undefined || this.#configuredMs === blockTimeMs || this.#timer) return;
     const { log, restart, timers, random = Math.random } = this.#modules;
     const inMs = Math.round(random() * SPREAD_MS);
-    log.info("the validators agreed on another block time: CometBFT restarts", { blockTimeMs, inMs });
+    log.info("the validators agreed on another block time; restarting CometBFT", { blockTimeMs, inMs });
     this.#timer = timers.after(inMs, "restart for another block time", restart);
   }
 

@@ -14,7 +14,7 @@ class TooManyParameterProposalsError extends NodeError {
   readonly code = "CLIQUE_TOO_MANY_PROPOSALS";
   constructor() {
     const limit = VOTES_PER_SIGNER_MAX;
-    super(`more than ${limit} proposals about rules: discard one first`, { limit });
+    super(`at most ${limit} proposals on rules are allowed: discard one first`, { limit });
   }
 }
 
@@ -93,11 +93,11 @@ function read(path: string): readonly Parameter[] {
     entries = Object.entries(JSON.parse(readFileSync(path, "utf8")) as object);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw new ParameterProposalsFileError(`${path} does not hold proposals`, { path }, { cause });
+    throw new ParameterProposalsFileError(`${path} does not contain proposals`, { path }, { cause });
   }
   return entries.map(([name, value]) => {
     if (!isKnownParameter(name) || typeof value !== "string" || !/^\d{1,19}$/.test(value)) {
-      throw new ParameterProposalsFileError(`${path}: ${name} is no proposal about a rule`, { path, name });
+      throw new ParameterProposalsFileError(`${path}: ${name} is not a proposal on a rule`, { path, name });
     }
     return { name, value: BigInt(value) };
   });

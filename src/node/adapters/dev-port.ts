@@ -21,7 +21,7 @@ export type DevParts = {
 /** @throws DevControlError on a chain that is not a dev chain */
 export function assertDevChain({ devChain }: Pick<DevParts, "devChain">): DevChain {
   if (devChain !== undefined) return devChain;
-  throw new DevControlError("only a dev chain with the solo engine and json-rpc.processes = 0 can be bent");
+  throw new DevControlError("dev methods need a dev chain with the solo engine and json-rpc.processes = 0");
 }
 
 /** The accounts that the newest state may have. */

@@ -167,7 +167,7 @@ export function createNodeAdmin(
           { chain, log, timers },
           {
             mayContinue() {
-              if (!isRunning()) throw new AdminError("the node stops");
+              if (!isRunning()) throw new AdminError("the node is stopping");
               return true;
             },
             importBlock: (fileBlock, senders) => importOrKeep({ ...fileBlock, senders }),

@@ -90,7 +90,7 @@ function parseManifest(text: string, path: string): Manifest {
   const { sha256, ...manifest } = parsed;
   if (manifest["format"] !== BACKUP_FORMAT) {
     throw new BackupDamagedError(
-      `${path} is of backup format ${manifest["format"]}; this program reads ${BACKUP_FORMAT}`,
+      `${path} has backup format ${manifest["format"]}; this version reads ${BACKUP_FORMAT}`,
       {
         path,
       },
@@ -141,5 +141,5 @@ const MANIFEST = members({
 });
 
 function modeFault(mode: number): string | undefined {
-  return mode <= 0o777 ? undefined : "is not a mode of a file";
+  return mode <= 0o777 ? undefined : "is not a file mode";
 }

@@ -150,12 +150,12 @@ export function createExecutionThreads(
   if (workers === 0 || isInMemory(config)) return undefined;
   const { followable } = store;
   if (followable === undefined) {
-    log.warn("calls run on the chain's thread: the index is in memory, where no other can read it");
+    log.warn("calls run on the chain's thread, because other threads cannot read an index in memory");
     return undefined;
   }
   const lost = metrics.counter({
     name: "execution_threads_lost_total",
-    help: "Execution threads that ended with a request, by reason; each is replaced.",
+    help: "Execution threads that died during a request, by reason; the node replaces them.",
     labels: ["reason"],
   });
   const { minimumGasPriceWei } = config.mempool;
@@ -184,7 +184,7 @@ export function createExecutionThreads(
     timers,
   );
   declareGauges(metrics, {
-    execution_threads_busy: ["Threads that execute a call.", () => threads.pool.busy],
+    execution_threads_busy: ["Threads that are executing a call.", () => threads.pool.busy],
     execution_threads_waiting: ["Calls that wait for a thread.", () => threads.pool.waiting],
   });
   return threads;

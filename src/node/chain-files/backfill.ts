@@ -129,6 +129,6 @@ function copyBlock(chain: Chain, { store }: Pick<BackfilledChain, "store">, numb
     accessList: store.accessList(number),
   };
   const { root, nodes } = chain.stateTrie.update(chain.head().block.header.stateRoot, record.changes);
-  invariant(root === record.block.header.stateRoot, `block ${number} has the state it had`);
+  invariant(root === record.block.header.stateRoot, `the state after block ${number} must stay the same`);
   chain.commit(record, nodes);
 }

@@ -103,7 +103,7 @@ async function* blocksIn(source: AsyncIterable<Uint8Array>, bytesRead: () => num
     pending = Uint8Array.from(pending.subarray(offset));
   }
   if (pending.length > 0) {
-    throw new InvalidChainFileError(`file ends inside block ${ordinal} of it`, { ordinal });
+    throw new InvalidChainFileError(`the file ends inside its block ${ordinal}`, { ordinal });
   }
 }
 

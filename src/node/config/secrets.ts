@@ -49,7 +49,7 @@ function readSecret(path: string): Uint8Array {
     text = readTextFile(path, { bytesMax: CONFIG_FILE_BYTES_MAX }).trim();
   } catch (cause) {
     throw new InvalidConfigError(
-      `cannot read ${path}: it is made by "evmintd init" and by the first start`,
+      `cannot read ${path}, which "evmintd init" or the first start creates`,
       { path },
       { cause },
     );

@@ -283,7 +283,7 @@ export function listSuchAs(example: string): ValueType<readonly string[]> {
 /** Origins of pages. One that begins with `+` is added to those that may call by default, in place of being all there is. */
 export const origins: ValueType<readonly string[]> = {
   ...list,
-  expects: "origins such as https://app.example.org, or +https://app.example.org beside the default ones",
+  expects: "origins such as https://app.example.org, or +https://app.example.org in addition to the defaults",
   parse(raw) {
     const items = list.parse(raw);
     if (items?.some((item) => item.startsWith("+")) !== true) return items;

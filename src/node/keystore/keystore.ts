@@ -176,10 +176,10 @@ export class KeyStore {
   async #addressIn(path: string): Promise<Address | undefined> {
     try {
       const { address } = parseKeyFile(await this.#directory.read(path));
-      if (address === undefined) this.#log.warn("key file without an address left out", { path });
+      if (address === undefined) this.#log.warn("skipped a key file without an address", { path });
       return address;
     } catch (error) {
-      this.#log.warn("file in the key store is not a key", {
+      this.#log.warn("skipped a file in the key store that is not a key", {
         path,
         error: (error as Error).message,
       });

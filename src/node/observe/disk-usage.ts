@@ -29,10 +29,10 @@ export class DiskUsage {
   constructor(home: string, { metrics, timers }: DiskUsageModules) {
     const used = metrics.gauge({
       name: "disk_bytes",
-      help: "What the home takes on disk, by part.",
+      help: "Disk space used by the home, by part.",
       labels: ["part"],
     });
-    const free = metrics.gauge({ name: "disk_free_bytes", help: "What is free where the home is." });
+    const free = metrics.gauge({ name: "disk_free_bytes", help: "Free space on the home's file system." });
     const measure = async () => {
       for (const [part, bytes] of Object.entries(await diskUsageOf(home))) used.set(bytes, { part });
       const { bavail, bsize } = statfsSync(home);

@@ -17,7 +17,7 @@ const MEMORY_BYTES_MAX = COMPILER_LIMITS.memoryMegabytesMax * 2 ** 20;
 /** A source needs more memory than `COMPILER_LIMITS` has for one. */
 export class CompilerMemoryError extends CompilerError {
   constructor() {
-    super(`more than ${COMPILER_LIMITS.memoryMegabytesMax} MB of memory are needed, the limit for one source`);
+    super(`the source needs more than the limit of ${COMPILER_LIMITS.memoryMegabytesMax} MB of memory`);
   }
 }
 

@@ -69,7 +69,7 @@ export class NodePermissions implements PeerFilter {
     this.#random = modules.random ?? Math.random;
     this.#refused = modules.metrics.counter({
       name: "refused_peers_total",
-      help: "Connections to nodes that may not connect, by what refused them (removed, contract, unanswered).",
+      help: "Connections refused to nodes that may not connect, by reason (removed, contract, unanswered).",
       labels: ["source"],
       values: ["removed", "contract", "unanswered"],
     });
@@ -94,7 +94,7 @@ export class NodePermissions implements PeerFilter {
     const strangers = connected.filter((id) => this.#isStranger(id));
     if (strangers.length === 0) return;
     const waitMs = Math.round(this.#random() * CUT_WITHIN_MS);
-    this.#modules.log.warn("connected nodes may not connect any more: CometBFT is restarted", {
+    this.#modules.log.warn("connected nodes are no longer allowed; restarting CometBFT", {
       nodes: strangers,
       named: strangers.filter((id) => this.#isNamed(id)),
       waitMs,
@@ -153,7 +153,7 @@ export class NodePermissions implements PeerFilter {
     this.#modules.log.info("node refused", { id, reason: REASONS[source] });
     this.#line = this.#modules.timers.after(LOG_EVERY_MS, "log of refused nodes", () => {
       this.#line = undefined;
-      if (this.#unlogged > 0) this.#modules.log.info("more connections refused", { count: this.#unlogged });
+      if (this.#unlogged > 0) this.#modules.log.info("refused more connections", { count: this.#unlogged });
       this.#unlogged = 0;
     });
   }

@@ -13,7 +13,7 @@ class OtherCometBftError extends NodeError {
   readonly code = "COMETBFT_OTHER_VERSION";
   constructor(details: { readonly binary: string; readonly version: string }) {
     const { binary, version } = details;
-    super(`${binary} is CometBFT ${version}, and this node needs ${COMETBFT_VERSION}: ${COMETBFT_INSTALL}`, details);
+    super(`${binary} is CometBFT ${version}, but this node needs ${COMETBFT_VERSION}: ${COMETBFT_INSTALL}`, details);
   }
 }
 

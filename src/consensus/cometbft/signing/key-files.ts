@@ -106,7 +106,7 @@ function readPrivateKey(file: string): Uint8Array {
   const { priv_key } = readJsonFile(file) as { readonly priv_key?: { readonly value?: unknown } };
   const key = typeof priv_key?.value === "string" ? Buffer.from(priv_key.value, "base64") : undefined;
   if (key === undefined || !isPrivateKey(key)) {
-    throw new EngineHomeError(`${file} has no secp256k1eth key`, { file });
+    throw new EngineHomeError(`${file} does not have a secp256k1eth key`, { file });
   }
   return new Uint8Array(key);
 }

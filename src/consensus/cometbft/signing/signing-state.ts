@@ -35,7 +35,7 @@ export function readSigningState(directory: string): SigningPosition {
   const { height, round, step } = (typeof state === "object" && state !== null ? state : {}) as Record<string, unknown>;
   const isHeight = typeof height === "string" && /^\d{1,15}$/.test(height);
   if (!isHeight || !isCount(round) || !isCount(step) || step > SIGNING_STEPS.precommit) {
-    throw new EngineHomeError(`${file} is no signing state of CometBFT`, { file });
+    throw new EngineHomeError(`${file} is not a signing state of CometBFT`, { file });
   }
   return { height: Number(height), round, step };
 }

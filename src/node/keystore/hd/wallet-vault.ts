@@ -77,7 +77,7 @@ export class WalletVault {
     // First what the owner needs, then what needs it.
     const path = this.#directory.writeSecrets(id, lines.join("\n"));
     this.#directory.write(id, { ...this.#directory.read(id)!, ...sealed });
-    this.#modules.log.warn("new wallet: take its secrets to a safe place and delete the file", {
+    this.#modules.log.warn("new wallet: move its secrets to a safe place and delete the file", {
       wallet: id,
       path,
     });

@@ -66,7 +66,7 @@ export class Parameters {
   integer(name: string, fallback: number, max: number): number {
     const value = this.find(name);
     if (value === undefined) return fallback;
-    if (!/^\d{1,20}$/.test(value)) throw new ApiParameterError(`Invalid ${name}: a number is wanted`);
+    if (!/^\d{1,20}$/.test(value)) throw new ApiParameterError(`Invalid ${name}: expected a number`);
     return Math.min(max, Number(value));
   }
 }
@@ -94,7 +94,7 @@ export function verificationOf(parameters: Parameters): VerificationRequest {
 
 function standardJson(parameters: Parameters, format: string): SolcInput {
   if (format !== "solidity-standard-json-input") {
-    throw new ApiParameterError(`codeformat ${format.slice(0, 64)} is not supported: solidity-standard-json-input is`);
+    throw new ApiParameterError(`codeformat ${format.slice(0, 64)} is not supported; use solidity-standard-json-input`);
   }
   const text = parameters.text("sourceCode");
   try {
@@ -104,7 +104,7 @@ function standardJson(parameters: Parameters, format: string): SolcInput {
   } catch {
     // Not JSON, or deeper than any input of a compiler.
   }
-  throw new ApiParameterError("sourceCode is no standard JSON input");
+  throw new ApiParameterError("sourceCode is not standard JSON input");
 }
 
 /** Of a flattened source: what Etherscan takes for the settings that are not in its parameters. */

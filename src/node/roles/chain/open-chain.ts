@@ -92,7 +92,7 @@ class GenesisMismatchError extends NodeError {
   readonly code = "GENESIS_MISMATCH";
   constructor(details: { readonly stored: string; readonly configured: string }) {
     super(
-      `the data in this home belongs to genesis ${details.stored}, config/genesis.json gives ${details.configured}: put the file back that the chain began with, or remove data/ where its blocks are of the wrong chain`,
+      `the data in this home belongs to genesis ${details.stored}, but config/genesis.json yields ${details.configured}: restore the chain's original file, or remove data/ if its blocks belong to the wrong chain`,
       details,
     );
   }
@@ -116,7 +116,7 @@ export function openChain(
   { fork, loaded, isBulk, checksForks = true, ...options }: OpenChainOptions = {},
 ): OpenChain {
   if (fork === undefined && holdsFork(config)) {
-    throw new ForkUnsupportedError("this home holds a forked chain, which only start can open", {
+    throw new ForkUnsupportedError("this home has a fork of a remote chain, which only evmintd start can open", {
       home: config.home,
     });
   }
@@ -149,7 +149,7 @@ export function openChain(
       });
   try {
     if (store.replayedBlocks > 0) {
-      log.info("index brought forward from the block log", { blocks: store.replayedBlocks });
+      log.info("updated the index from the block log", { blocks: store.replayedBlocks });
     }
     const nodeCache = new ChunkedNodeCache(Math.max(caches.trieNodes, NODE_CACHE_BYTES_MIN));
     const stateTrie = alias(createChainStateTrie(store, { cache: nodeCache }));

@@ -104,7 +104,7 @@ class MissingRequestContractsError extends NodeError {
   readonly code = "GENESIS_REQUEST_CONTRACTS";
   constructor({ eip, address, since }: RequestContract) {
     super(
-      `the chain has no code at ${checksumAddress(address)} (${eip}), without which no block is valid from this fork on: move config.${timeFieldOf(since)} of the genesis to a later time, and deploy the contract before it`,
+      `the chain has no code at ${checksumAddress(address)} (${eip}), which every block needs from this fork on: set config.${timeFieldOf(since)} in the genesis to a later time, and deploy the contract before then`,
       { address },
     );
   }
@@ -381,7 +381,7 @@ export class ProductionRole implements ProductionParts {
     const waiting = [...this.#modules.pool.mempool.content().pending.values()].flat();
     const tooCheap = waiting.filter(({ tx }) => maxFeePerGasOf(tx) < baseFeePerGas);
     const [first] = tooCheap;
-    this.#modules.log.warn("no block takes the transactions that wait", {
+    this.#modules.log.warn("pending transactions are not included in blocks", {
       waiting: waiting.length,
       ...(first && { belowBaseFee: tooCheap.length, first: first.tx.hash, maxFeePerGas: maxFeePerGasOf(first.tx) }),
       baseFeePerGas,

@@ -133,7 +133,7 @@ export class RpcRole {
 
   /** Runs `work`, which a call of this node asked for, while no other call is under way. */
   async whileIdle(work: () => Promise<void>): Promise<void> {
-    invariant(this.#switch !== undefined, "only a dev chain is reset");
+    invariant(this.#switch !== undefined, "only a dev chain can be reset");
     await this.#switch.whileIdle(work);
   }
 

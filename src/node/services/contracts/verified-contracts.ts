@@ -124,7 +124,7 @@ export class VerifiedContracts {
       );
     }
     if (known === undefined && loaded.byHash.size >= contractsMax) {
-      throw new ContractVerificationError(`this node stores ${contractsMax} verified contracts already`);
+      throw new ContractVerificationError(`this node already stores ${contractsMax} verified contracts`);
     }
     const bytes = Buffer.byteLength(text);
     const freed = loaded.bytes.get(contract.codeHash) ?? 0;
@@ -160,7 +160,7 @@ export class VerifiedContracts {
       const contract = decodeVerified(this.#files.read(name, VERIFIED_CONTRACT_LIMITS.factsBytesMax));
       const bytes = this.#files.size(name.slice(0, -FACTS.length) + INPUT);
       if (contract === undefined || name !== contract.codeHash + FACTS || bytes === undefined) {
-        this.#log.warn("file of a verified contract cannot be used, it is passed over", { file: name });
+        this.#log.warn("skipped an unusable file of a verified contract", { file: name });
         continue;
       }
       addTo(loaded, contract, bytes);

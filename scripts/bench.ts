@@ -23,6 +23,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string
   "historic-reads": () => import("../bench/store/historic-reads.ts"),
   "light-serving": () => import("../bench/les/serving.ts"),
   "hostile-scripts": () => import("../bench/rpc/hostile-scripts.ts"),
+  "index-growth": () => import("../bench/store/index-growth.ts"),
   keccak: () => import("../bench/micro/keccak.ts"),
   log: () => import("../bench/dev/log.ts"),
   logs: () => import("../bench/rpc/logs.ts"),

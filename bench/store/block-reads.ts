@@ -9,6 +9,7 @@ import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { createStateTrie } from "../../src/evm/state/state-trie.ts";
 import { createLocalChainView, type LocalChainModules } from "../../src/node/adapters/chain-view.ts";
 import { getTransactionReceipt } from "../../src/rpc/methods/eth/transactions.ts";
+import type { ServingPorts } from "../../src/rpc/methods/rpc-ports.ts";
 import { inProcessContext } from "../../src/rpc/transport/dispatch/context.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { createTransferChain } from "./transfer-chain.ts";
@@ -41,7 +42,7 @@ export async function run([transfersText = "2000"]: readonly string[]): Promise<
       store.block(number)!.block.transactions.map(({ hash }) => hash),
     );
     const hashOf = (number: number, index: number) => hashes[number]![index]!;
-    const rpc = { chain: chainViewOf(store) };
+    const rpc = { chain: chainViewOf(store) } as ServingPorts;
     const context = inProcessContext();
     const rows = [
       {

@@ -4,6 +4,7 @@ import { STRICT_LOGGER } from "../../test/support/base/telemetry/strict-logger.t
 import { RandomChain, type RandomChainOptions } from "../../test/support/chain/random-chain.ts";
 import { InvariantError } from "../base/errors.ts";
 import { allForksAtGenesis } from "../base/params/blob-schedule.ts";
+import type { Hash } from "../base/primitives/hash.ts";
 import { createStateTrie } from "../evm/state/state-trie.ts";
 import { LogPoisonedError } from "../store/storage/log/block-log.ts";
 import { createChain } from "./chain.ts";
@@ -147,4 +148,16 @@ test("rollbackTo removes many blocks in parts, so that listeners never get all o
     removed,
     Array.from({ length: 2_490 }, (_, i) => i + 11),
   );
+});
+
+test("transaction does not return a transaction whose hash only begins like the one asked for", () => {
+  const { chain, random, store } = chainOf(1);
+  let { record, nodes } = random.next();
+  for (; record.block.transactions.length === 0; { record, nodes } = random.next()) chain.commit(record, nodes);
+  chain.commit(record, nodes);
+  const { hash } = record.block.transactions[0]!;
+  assert.equal(chain.transaction(hash)!.transaction.hash, hash);
+  const similar = `${hash.slice(0, 34)}${"0".repeat(32)}` as Hash;
+  assert.deepEqual(store.transactionPosition(similar), { number: record.block.header.number, index: 0 });
+  assert.equal(chain.transaction(similar), undefined);
 });

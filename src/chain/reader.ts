@@ -173,7 +173,8 @@ export function createChainReader({
     transactionPosition: (hash) => store.transactionPosition(hash),
     transaction(hash) {
       const position = store.transactionPosition(hash);
-      return position && store.transactionAt(position.number, position.index);
+      const found = position && store.transactionAt(position.number, position.index);
+      return found?.transaction.hash === hash ? found : undefined;
     },
     stateAt(number) {
       const state = storedState(number);

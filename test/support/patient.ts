@@ -1,10 +1,26 @@
+import type { LimitChanges } from "../../src/node/config/config.ts";
+
 const HOUR_MS = 3_600_000;
 
-/** Times of requests, so that no busy machine ends one. */
-export const PATIENT = {
-  httpHeadersTimeoutMs: HOUR_MS,
-  messageTimeoutMs: HOUR_MS,
-  httpReplyTimeoutMs: HOUR_MS,
-  httpCallTimeoutMs: HOUR_MS,
-  compileTimeoutMs: HOUR_MS,
+/** Times of requests, traces and processes, so that no busy machine ends one. */
+const PATIENT = {
+  server: {
+    httpHeadersTimeoutMs: HOUR_MS,
+    messageTimeoutMs: HOUR_MS,
+    httpReplyTimeoutMs: HOUR_MS,
+    httpCallTimeoutMs: HOUR_MS,
+    compileTimeoutMs: HOUR_MS,
+  },
+  calls: { traceTimeoutMs: HOUR_MS },
+  processes: { startMs: HOUR_MS, openMs: HOUR_MS },
 };
+
+/** `changes`, with an hour for each time that they do not name. */
+export function patient(changes: LimitChanges = {}): LimitChanges {
+  return {
+    ...changes,
+    server: { ...PATIENT.server, ...changes.server },
+    calls: { ...PATIENT.calls, ...changes.calls },
+    processes: { ...PATIENT.processes, ...changes.processes },
+  };
+}

@@ -7,7 +7,7 @@ import { readJwtSecret } from "../../src/node/config/secrets.ts";
 import { nodeOperations } from "../../src/node/roles/operations.ts";
 import { signJwt } from "../../src/rpc/transport/auth/jwt.ts";
 import { NodeLog } from "./node-log.ts";
-import { PATIENT } from "./patient.ts";
+import { patient } from "./patient.ts";
 
 export type RecordedChain = {
   readonly url: string;
@@ -39,7 +39,7 @@ export async function startRecordedChain(options: {
       },
       environment: {},
       // Answers are compared, not times: a loaded machine takes long for a trace.
-      limits: { calls: { traceTimeoutMs: 60_000 }, server: PATIENT },
+      limits: patient(),
     });
     const log = new NodeLog();
     await nodeOperations.importChain(config, log.logger, {

@@ -9,7 +9,7 @@ import { nodeOperations } from "../../src/node/roles/operations.ts";
 import { type NodeInProcess, startNode } from "../../src/node/roles/start-node.ts";
 import { ManualTimers } from "./base/telemetry/manual-timers.ts";
 import { NodeLog } from "./node-log.ts";
-import { PATIENT } from "./patient.ts";
+import { patient } from "./patient.ts";
 import { engineSettings } from "./test-engine.ts";
 import { eventually } from "./until.ts";
 
@@ -22,7 +22,7 @@ export type TestNodeOptions = {
   readonly chainFile?: string;
   /** By key, as flags would set them. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Limits that are no setting: low enough to be reached. Those of `PATIENT` are an hour otherwise. */
+  /** Limits that are no setting: low enough to be reached. Times are an hour otherwise (`patient`). */
   readonly limits?: LimitChanges;
   /** A home that stays; else one is made and removed. */
   readonly home?: string;
@@ -60,7 +60,7 @@ export const ONE_PROCESS = { "json-rpc.processes": "0" };
 
 /** A real node in this process, on free ports and in a home of its own. */
 export async function startTestNode(options: TestNodeOptions): Promise<TestNode> {
-  const { dev = false, genesis, chainFile, settings = {}, limits = {} } = options;
+  const { dev = false, genesis, chainFile, settings = {}, limits } = options;
   const home = options.home ?? mkdtempSync(join(tmpdir(), "evmint-test-"));
   if (genesis) {
     mkdirSync(join(home, "config"), { recursive: true });
@@ -77,13 +77,7 @@ export async function startTestNode(options: TestNodeOptions): Promise<TestNode>
     ...settings,
     ...(await engineSettings(settings)),
   };
-  const { config } = loadConfig({
-    home,
-    dev,
-    flags,
-    environment: {},
-    limits: { ...limits, server: { ...PATIENT, ...limits.server } },
-  });
+  const { config } = loadConfig({ home, dev, flags, environment: {}, limits: patient(limits) });
   const log = new NodeLog(options.log);
   if (chainFile) {
     const work = { file: chainFile, onProgress() {}, signal: new AbortController().signal };

@@ -21,6 +21,7 @@ import { describe, test } from "node:test";
 import { mulberry32, RandomChain } from "../../../test/support/chain/random-chain.ts";
 import { createLossyKv } from "../../../test/support/store/storage/lossy-kv.ts";
 import type { Address } from "../../base/primitives/address.ts";
+import { hashToBytes } from "../../base/primitives/hash.ts";
 import { createStateTrie } from "../../evm/state/state-trie.ts";
 import { NativeStoreMissingError, openLmdbKv } from "../../store/storage/lmdb/lmdb-kv.ts";
 import { bootId } from "../../store/storage/lock.ts";
@@ -190,6 +191,40 @@ describe("openDiskBlockStore", () => {
       const { record, nodes } = chain.next();
       store.append(record, nodes);
       assert.deepEqual(store.row(key), Uint8Array.of(INDEX_FORMAT));
+      assert.deepEqual(store.check().faults, []);
+      store.close();
+    }));
+
+  test("finds and removes transactions in rows with the whole hash, as formats before 6 wrote them", () =>
+    withStore((directory) => {
+      let store = open(directory);
+      const hashes = Array.from({ length: BLOCKS }, (_, number) => store.block(number)!.block.transactions).flatMap(
+        (transactions) => transactions.map(({ hash }) => hash),
+      );
+      const places = hashes.map((hash) => store.transactionPosition(hash));
+      store.close();
+      const rows = { from: tableKey(TABLE.transaction), to: tableKey(TABLE.transaction + 1) };
+      const kv = openLmdbKv(join(directory, "index"));
+      assert.equal(Array.from(kv.range(rows)).length, hashes.length);
+      kv.transaction((writer) => {
+        for (const hash of hashes) {
+          const bytes = hashToBytes(hash);
+          const short = tableKey(TABLE.transaction, bytes.subarray(0, 16));
+          writer.put(tableKey(TABLE.transaction, bytes), writer.get(short)!);
+          writer.remove(short);
+        }
+        writer.put(tableKey(TABLE.meta, Buffer.from(META.format)), Uint8Array.of(5));
+      });
+      kv.close();
+      store = open(directory);
+      assert.equal(store.replayedBlocks, 0);
+      assert.ok(places.length > 30);
+      assert.deepEqual(
+        hashes.map((hash) => store.transactionPosition(hash)),
+        places,
+      );
+      assert.deepEqual(store.check().faults, []);
+      store.rollbackTo(0);
       assert.deepEqual(store.check().faults, []);
       store.close();
     }));

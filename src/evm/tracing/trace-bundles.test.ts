@@ -22,7 +22,7 @@ function trace(code: Hex, bundles: Parameters<typeof traceBundles>[0], more: Par
     {
       tracers,
       tracer: "callTracer",
-      budget: createTraceBudget({ timeoutMs: 5_000, charsMax: 1e6 }),
+      budget: createTraceBudget({ timeoutMs: 3_600_000, charsMax: 1e6 }),
       ...more,
     },
   );
@@ -56,6 +56,6 @@ test("traceBundles puts each bundle a block after the one before, unless it says
 
 test("all traces of traceBundles share one budget", () => {
   const many = Array.from({ length: 50 }, () => call);
-  const budget = createTraceBudget({ timeoutMs: 5_000, charsMax: 2_000 });
+  const budget = createTraceBudget({ timeoutMs: 3_600_000, charsMax: 2_000 });
   assert.throws(() => trace("0x", [{ calls: many }], { budget }), { code: "TRACE_TOO_LARGE" });
 });

@@ -51,7 +51,7 @@ function traceText(
     { ...modules, evm: createEvm() },
     {
       tracers,
-      budget: createTraceBudget({ timeoutMs: 5_000, charsMax: 1e6, ...limits }),
+      budget: createTraceBudget({ timeoutMs: 3_600_000, charsMax: 1e6, ...limits }),
       ...options,
     },
   );
@@ -99,7 +99,7 @@ test("prestateTracer in diff mode shows code that is gone (EIP-7702)", () => {
       { ...modules, evm: createEvm() },
       {
         tracers,
-        budget: createTraceBudget({ timeoutMs: 5_000, charsMax: 1e6 }),
+        budget: createTraceBudget({ timeoutMs: 3_600_000, charsMax: 1e6 }),
         tracer: "prestateTracer",
         tracerConfig: { diffMode: true, ...tracerConfig },
       },

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { ManualTimers } from "../../../test/support/base/telemetry/manual-timers.ts";
 import { Beat } from "./beat.ts";
 
-const LIMITS = { beatMs: 1_000, silentBeats: 9, lostBeats: 14, startMs: 60_000 };
+const LIMITS = { beatMs: 1_000, silentBeats: 9, lostBeats: 14, startMs: 60_000, openMs: 1_000 };
 
 function watched() {
   const timers = new ManualTimers();

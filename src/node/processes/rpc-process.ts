@@ -27,8 +27,6 @@ const METRICS_TIMEOUT_MS = 1_000;
 /** Beyond the time that running calls have, for the connections to be closed. */
 const SHUT_MARGIN_MS = 1_000;
 const SHUT_GRACE_MS = 5_000;
-/** To open the index takes some milliseconds. */
-const OPEN_MS_MAX = 1_000;
 
 const URGENT: Urgent = {};
 
@@ -94,11 +92,10 @@ export class RpcProcess {
       this.#open(data);
       this.#child.on("message", (messages) => this.#receive(messages));
     });
-    const { startMs } = data.config.limits.processes;
-    this.#startTimer = modules.timers.after(startMs, "start of an RPC process", () =>
+    this.#limits = data.config.limits;
+    this.#startTimer = modules.timers.after(this.#limits.processes.startMs, "start of an RPC process", () =>
       this.#giveUp("RPC process did not start in time"),
     );
-    this.#limits = data.config.limits;
     this.#child.on("error", (error) => modules.log.error("RPC process failed", { error }));
     this.#child.once("exit", (code, signal) => this.#ended(`${signal ?? code}`));
   }
@@ -266,10 +263,11 @@ export class RpcProcess {
     const { opened } = data;
     rmSync(opened, { force: true });
     this.#child.send(data);
-    const end = performance.now() + OPEN_MS_MAX;
+    const { openMs } = this.#limits.processes;
+    const end = performance.now() + openMs;
     while (!existsSync(opened)) {
       if (performance.now() > end) {
-        this.#modules.log.error("RPC process did not open the index in time", { ms: OPEN_MS_MAX });
+        this.#modules.log.error("RPC process did not open the index in time", { ms: openMs });
         this.kill();
         return;
       }

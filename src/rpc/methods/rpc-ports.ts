@@ -5,7 +5,7 @@ import type { RemotePorts } from "../ports/remote-ports.ts";
 import type { Method, MethodInfo } from "../transport/dispatch/method.ts";
 import type { ConnectionSessions, Sessions } from "./sessions.ts";
 
-/** All that JSON-RPC methods reach; each method asks for the least of it. */
+/** All that JSON-RPC methods reach; each handler names the ports that it needs. */
 export type RpcPorts = RemotePorts & {
   /** What belongs to connections and callers: it lives where the connections are. */
   readonly sessions: Sessions;

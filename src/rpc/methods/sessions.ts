@@ -37,9 +37,6 @@ export type MethodSlices = {
 /** What methods that write long answers need of the sessions. */
 export type JsonSessions = { readonly sessions: { readonly slices: Pick<MethodSlices, "json"> } };
 
-/** What methods that hash long inputs need of the sessions. */
-export type HashSessions = { readonly sessions: { readonly slices: Pick<MethodSlices, "hash"> } };
-
 /** Runs tasks of one key one after the other, tasks of different keys at the same time. */
 export class KeyedLock {
   readonly #last = new Map<string, Promise<unknown>>();

@@ -96,6 +96,8 @@ export const PROCESS_LIMITS = {
   lostBeats: 14,
   /** Time for a process to start serving; it usually takes 0.3 s. */
   startMs: 60_000,
+  /** To open the index, for which the chain stands still: some milliseconds. A busy machine takes seconds, and would do so for the next process as well. */
+  openMs: 5_000,
 } as const;
 
 /** Work and answer size of one call. */

@@ -1,9 +1,10 @@
 import { invariant } from "../../base/errors.ts";
+import { EMPTY_BYTES } from "../../base/primitives/bytes.ts";
 import type { LogDirectory, LogFile } from "./log/log-file.ts";
 import { byKey } from "./row-order.ts";
 
-/** Memory for the rows that wait to be sorted. */
-const MEMORY_BYTES = 16 << 20;
+/** Memory for the rows that wait to be sorted; a run takes as much again while it is written. A state is loaded with five sorts (load-state.ts). */
+const MEMORY_BYTES = 8 << 20;
 /** Read of a sorted run at a time. */
 const WINDOW_BYTES = 64 << 10;
 const LENGTH_BYTES = 4;
@@ -23,8 +24,8 @@ export class ExternalSort {
   readonly #directory: LogDirectory;
   readonly #name: string;
   readonly #keyLength: number;
-  readonly #keys: Uint8Array;
-  readonly #ends: Uint32Array;
+  #keys: Uint8Array;
+  #ends: Uint32Array;
   #values: Uint8Array;
   #run = Buffer.alloc(0);
   #count = 0;
@@ -67,6 +68,7 @@ export class ExternalSort {
       return;
     }
     if (this.#count > 0) this.#spill();
+    this.#releaseRows();
     const file = this.#file;
     const starts = [0, ...this.#runs];
     const runs = this.#runs.map((end, i) => new Run(file, starts[i]!, end, this.#keyLength));
@@ -81,6 +83,14 @@ export class ExternalSort {
     this.#file?.close();
     if (this.#file !== undefined) this.#directory.remove(this.#name);
     this.#file = undefined;
+    this.#releaseRows();
+  }
+
+  #releaseRows(): void {
+    this.#keys = EMPTY_BYTES;
+    this.#values = EMPTY_BYTES;
+    this.#ends = new Uint32Array(1);
+    this.#run = Buffer.alloc(0);
   }
 
   #order(): Uint32Array {

@@ -16,7 +16,7 @@ export const TABLE = {
   position: 0x02,
   /** block hash → block number; each block */
   blockByHash: 0x03,
-  /** transaction hash → block number ‖ index; each block */
+  /** first 16 bytes of a transaction hash → block number ‖ index; each block; the whole hash before format 6 */
   transaction: 0x04,
   /** address → number of the last merged change ‖ account value (changes-record.ts); merge; absent: no account */
   account: 0x05,
@@ -84,10 +84,10 @@ export const META = {
 export const LOG_FORMAT = 2;
 
 /**
- * Raised when a table changes. In format 3 each block wrote the latest values, in format 4 each version of a trie node had a row of its own. Both are read as
- * they are; the next block makes the index a 5.
+ * Raised when a table changes. In format 3 each block wrote the latest values, in format 4 each version of a trie node had a row of its own, in format 5
+ * versions had all references, and rows of transactions the whole hash. All are read as they are; the next block makes the index a 6.
  */
-export const INDEX_FORMAT = 5;
+export const INDEX_FORMAT = 6;
 /** An older index is made anew from the log. */
 export const INDEX_FORMAT_MIN = 3;
 

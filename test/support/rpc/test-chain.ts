@@ -33,17 +33,17 @@ import { CallBundles } from "../../../src/rpc/methods/call-bundles.ts";
 import { type FilterOptions, Filters } from "../../../src/rpc/methods/filters/filters.ts";
 import { BlockJsonCache } from "../../../src/rpc/methods/json/block-json-cache.ts";
 import { LogTextCache } from "../../../src/rpc/methods/json/log-text-cache.ts";
-import type { RpcSettings } from "../../../src/rpc/methods/rpc-ports.ts";
+import type { RpcPorts, RpcSettings } from "../../../src/rpc/methods/rpc-ports.ts";
 import { HashrateRegistry, KeyedLock, type Sessions, TraceChains } from "../../../src/rpc/methods/sessions.ts";
 import { EthFeeds } from "../../../src/rpc/methods/subscriptions/eth-feeds.ts";
 import { LogFeed } from "../../../src/rpc/methods/subscriptions/log-feed.ts";
 import { Notifier } from "../../../src/rpc/methods/subscriptions/notifier.ts";
 import { Subscriptions } from "../../../src/rpc/methods/subscriptions/subscriptions.ts";
 import type { BlockNumberOrTag } from "../../../src/rpc/ports/block-selector.ts";
-import type { ChainView, NextBlock } from "../../../src/rpc/ports/chain-view.ts";
+import type { NextBlock } from "../../../src/rpc/ports/chain-view.ts";
 import type { ExecutionPort } from "../../../src/rpc/ports/execution.ts";
 import type { InspectionPort } from "../../../src/rpc/ports/inspection.ts";
-import type { NodeInfo, NodePort } from "../../../src/rpc/ports/node.ts";
+import type { NodeInfo } from "../../../src/rpc/ports/node.ts";
 import type { ToolsPort } from "../../../src/rpc/ports/tools.ts";
 import { createMemoryKv } from "../../../src/store/storage/memory-kv.ts";
 import { createMemoryState } from "../evm/state/memory-state.ts";
@@ -89,18 +89,11 @@ export type TestBackend = {
   readonly timers: Timers;
 };
 
-/** The ports methods ask for, over a chain of three blocks; block 1 holds one transaction of each type. */
-export type TestModules = {
-  readonly chain: ChainView;
-  readonly execution: ExecutionPort;
-  readonly inspection: InspectionPort;
-  readonly keys: TestPorts["keys"];
-  readonly node: Pick<NodePort, "info">;
-  readonly tools: ToolsPort;
-  readonly contracts: TestPorts["contracts"];
-  readonly sessions: Sessions;
-  readonly settings: RpcSettings;
-  readonly timers: Timers;
+/**
+ * The ports over a chain of three blocks; block 1 holds one transaction of each type. Methods of ports that no test of the
+ * modules reaches are missing.
+ */
+export type TestModules = RpcPorts & {
   readonly blocks: readonly ExecutedBlock[];
   readonly pooled: readonly PooledTransaction[];
   readonly submitted: Transaction[];
@@ -207,7 +200,7 @@ export function createTestModules(
     sessions: sessionsOf(ports, settings, backend),
     timers: backend.timers,
     emitter: settlingEmitter(emitter, ports.chain),
-  };
+  } as object as TestModules;
 }
 
 function sessionsOf(

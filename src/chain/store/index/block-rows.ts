@@ -58,10 +58,12 @@ export class BlockRows {
     return readVarint(this.#kv.get(stateRootKey(stateRoot))) ?? this.#unwritten?.numberOfState(stateRoot);
   }
 
+  /** Where the transaction is. Callers compare the hash of what they read there: the key has a part of it. */
   transaction(hash: Hash): TransactionPlace | undefined {
     const unwritten = this.#unwritten?.transaction(hash);
     if (unwritten !== undefined) return unwritten;
-    const row = this.#kv.get(transactionKey(hashToBytes(hash)));
+    const bytes = hashToBytes(hash);
+    const row = this.#kv.get(transactionKey(bytes)) ?? this.#kv.get(oldTransactionKey(bytes));
     if (row === undefined) return undefined;
     const reader = new ByteReader(row);
     return { number: reader.varint(), index: reader.varint() };
@@ -99,7 +101,7 @@ export class BlockRows {
     const rootKey = stateRootKey(stateRoot);
     if (readVarint(writer.get(rootKey)) === number) writer.remove(rootKey);
     this.remove(writer, block.hash, number);
-    for (const { hash } of block.transactions) writer.remove(transactionKey(hashToBytes(hash)));
+    for (const { hash } of block.transactions) this.removeTransaction(writer, hashToBytes(hash), number);
   }
 
   /** Removes the rows that `write` wrote, but for transactions. */
@@ -110,8 +112,9 @@ export class BlockRows {
 
   /** Removes the row of a transaction of block `number`; a later block may have included it too. */
   removeTransaction(writer: KvWriter, hash: Uint8Array, number: number): void {
-    const key = transactionKey(hash);
-    if (readVarint(writer.get(key)) === number) writer.remove(key);
+    for (const key of [transactionKey(hash), oldTransactionKey(hash)]) {
+      if (readVarint(writer.get(key)) === number) writer.remove(key);
+    }
   }
 
   /** The state of block `number` is no longer served: its root names block `next`, if that has the same. */
@@ -127,12 +130,17 @@ function blockHashKey(hash: Hash): Uint8Array {
   return tableKey(TABLE.blockByHash, hashToBytes(hash));
 }
 
+/** So much of the hash of a transaction, and of a state root, names it. Nobody can make two that begin alike. */
+const HASH_PART = 16;
+
 function transactionKey(hash: Uint8Array): Uint8Array {
-  return tableKey(TABLE.transaction, hash);
+  return tableKey(TABLE.transaction, hash.subarray(0, HASH_PART));
 }
 
-/** So much of a state root names it. */
-const STATE_ROOT_LENGTH = 16;
+/** As formats before 6 wrote it. */
+function oldTransactionKey(hash: Uint8Array): Uint8Array {
+  return tableKey(TABLE.transaction, hash);
+}
 
 /** The last block whose rows are in the index. */
 export type Applied = {
@@ -168,7 +176,7 @@ export function codeKey(codeHash: Hash): Uint8Array {
 }
 
 function stateRootKey(root: Hash): Uint8Array {
-  return tableKey(TABLE.stateRoot, hashToBytes(root).subarray(0, STATE_ROOT_LENGTH));
+  return tableKey(TABLE.stateRoot, hashToBytes(root).subarray(0, HASH_PART));
 }
 
 export function metaKey(name: string): Uint8Array {

@@ -2,9 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { RandomChain } from "../../../../test/support/chain/random-chain.ts";
-import { bytesToHex } from "../../../base/primitives/hex.ts";
+import { addressFromBytes } from "../../../base/primitives/address.ts";
+import { bytesToHex, hexToBytes } from "../../../base/primitives/hex.ts";
 import { keccak256 } from "../../../base/primitives/keccak.ts";
 import { encodeRlp } from "../../../base/primitives/rlp.ts";
+import { EMPTY_TRIE_ROOT } from "../../../base/types/constants.ts";
+import { EMPTY_CODE_HASH } from "../../../evm/state/account.ts";
+import { createStateTrie } from "../../../evm/state/state-trie.ts";
 import { garbageCollector } from "../../../node/profiling/garbage-collection.ts";
 import type { Kv } from "../../../store/storage/kv.ts";
 import { createMemoryKv } from "../../../store/storage/memory-kv.ts";
@@ -147,4 +151,75 @@ test("NodeHistory that encodes versions at once does not hold the nodes of a blo
   assert.ok(history.recentBytes > 100, "the row counts");
   history.forgetAfter(0);
   assert.equal(history.recentBytes, 0);
+});
+
+/** A state of 600 accounts, of which blocks change, remove and add some; its nodes near the root after each block, by path. */
+function growNodes(history: NodeHistory): readonly ReadonlyMap<string, Uint8Array>[] {
+  const table = new TrieNodeTable(createMemoryKv());
+  const trie = createStateTrie(table);
+  let root = EMPTY_TRIE_ROOT;
+  const nodesOf: Map<string, Uint8Array>[] = [];
+  for (let number = 0; number < 120; number++) {
+    const indexes =
+      number === 0
+        ? Array.from({ length: 600 }, (_, i) => i)
+        : Array.from({ length: 40 }, (_, i) => (number * 37 + i * i * 11) % 700);
+    const changes = new Map(
+      indexes.map((index) => [
+        addressFromBytes(keccak256(Buffer.from(`account ${index}`)).subarray(12)),
+        // Blocks 50 to 59 remove nearly all of them, so that places close to the root become empty.
+        index % 3 !== 0 && (number % 7 === 3 || (number >= 50 && number < 60))
+          ? null
+          : { nonce: BigInt(number), balance: BigInt(index), codeHash: EMPTY_CODE_HASH },
+      ]),
+    );
+    const accounts = Array.from(changes, ([address, account]) => ({
+      address,
+      account,
+      storage: new Map(),
+      storageCleared: false,
+    }));
+    const { root: next, nodes } = trie.update(root, { accounts, codes: new Map() });
+    root = next;
+    history.remember(number, nodes, table);
+    table.remember(number, nodes);
+    if (number % 25 === 24) mergeAll(history);
+    const newest = new Map(nodesOf.at(-1));
+    const added = Array.from({ length: nodes.size }, (_, i) => i).filter((i) => nodes.pathLength(i) <= 2);
+    for (const i of added.filter((i) => nodes.isReplaced(i))) newest.delete(bytesToHex(nodes.path(i)));
+    for (const i of added.filter((i) => !nodes.isReplaced(i)))
+      newest.set(bytesToHex(nodes.path(i)), nodes.rlp(i).slice());
+    nodesOf.push(newest);
+  }
+  mergeAll(history);
+  return nodesOf;
+}
+
+test("NodeHistory stores no hash of a child that has versions of its own, and finds every node of every block", () => {
+  const kv = createMemoryKv();
+  const history = new NodeHistory(kv);
+  const nodesOf = growNodes(history);
+  const assertFinds = (number: number) => {
+    for (const [path, rlp] of nodesOf[number]!) {
+      const found = history.find(new Uint8Array(0), hexToBytes(path), keccak256(rlp), number);
+      assert.deepEqual(found, rlp, `node ${path} of block ${number}`);
+    }
+  };
+  for (const number of nodesOf.keys()) assertFinds(number);
+  const bytesAt = (depth: number) => {
+    const rows = Array.from(
+      kv.range({ from: tableKey(TABLE.trieNodeVersions), to: tableKey(TABLE.trieNodeVersions + 1) }),
+    );
+    return rows.reduce((sum, [key, row]) => sum + (key.indexOf(0x10) === 1 + depth ? row.length : 0), 0);
+  };
+  assert.ok(bytesAt(1) * 3 < bytesAt(2), `${bytesAt(1)} and ${bytesAt(2)} bytes`);
+  // Parents before their children, and the other way round.
+  const paths = Array.from(nodesOf.at(-1)!.keys(), (path) => hexToBytes(path)).sort(Buffer.compare);
+  for (const [last, order] of [
+    [40, paths],
+    [80, paths.toReversed()],
+  ] as const) {
+    for (const path of order) kv.transaction((writer) => history.prune(writer, new Uint8Array(0), path, last));
+    for (let number = last; number < nodesOf.length; number++) assertFinds(number);
+  }
 });

@@ -9,7 +9,7 @@ import { EMPTY_TRIE_ROOT_BYTES } from "../../../store/trie/empty-root.ts";
 import { childReference, decodeNode, HASH_LENGTH } from "../../../store/trie/node.ts";
 import type { NodeBatch } from "../../../store/trie/node-batch.ts";
 import type { TrieNodeReader } from "../../../store/trie/node-store.ts";
-import { CHILDREN, NodeVersions, wholeVersion } from "./node-version.ts";
+import { CHILD_VERSION, CHILDREN, NodeVersions, wholeVersion } from "./node-version.ts";
 
 /**
  * Nibbles of the longest path of a node whose versions are stored. Below, at most one account in 4,096 of all is under a node, and
@@ -60,7 +60,7 @@ type Version = {
  *
  *     oldest   owner ‖ path ‖ 0x10 ‖ block number → version
  *     row      owner ‖ path ‖ 0x10 ‖ number of the first → (block number minus that ‖ length ‖ version)*
- *     version  bits of changed children u16 little-endian ‖ (length ‖ reference)*
+ *     version  bits of changed children u16 little-endian ‖ (length ‖ reference, or 0xff: the hash of the child's own version)*
  *              or 0 u16 ‖ RLP of the node, empty where the trie became empty
  */
 export class NodeHistory {
@@ -279,7 +279,10 @@ export class NodeHistory {
 
   #encoded({ number, batch, entry, before }: Version): { readonly key: Uint8Array; readonly row: Uint8Array } {
     const { owner, path, hash, rlp } = batch.at(entry);
-    return { key: versionKey(owner, path, number), row: this.#versions.encode(rlp, hash, rlpOf(before)) };
+    // A reader of the root would have to make all nodes below it.
+    const hasChildVersions = path.length === HISTORY_DEPTH - 1;
+    const row = this.#versions.encode(rlp, hash, rlpOf(before), hasChildVersions);
+    return { key: versionKey(owner, path, number), row };
   }
 
   /** The versions of a place up to block `number`, the newest first. */
@@ -290,6 +293,12 @@ export class NodeHistory {
     }
     const oldest = { ...upTo(TABLE.trieNodeVersion, owner, path, number), reverse: true };
     for (const [, version] of this.#kv.range(oldest)) yield version;
+  }
+
+  /** Hash of child `n` of the branch at `path` by its own versions. */
+  #hashAt(owner: Uint8Array, path: Uint8Array, n: number, number: number): Uint8Array | undefined {
+    const rlp = this.#nodeAt(owner, concatBytes(path, Uint8Array.of(n)), number);
+    return rlp && keccak256(rlp);
   }
 
   /** RLP of the newest version, empty where the trie was empty; undefined where there is none. */
@@ -305,8 +314,14 @@ export class NodeHistory {
       let at = 2;
       for (let n = 0; n < CHILDREN; n++) {
         if (((changed >> n) & 1) === 0) continue;
-        const end = at + 1 + row[at]!;
-        if (((known >> n) & 1) === 0) references[n] = row.subarray(at + 1, end);
+        const length = row[at++]!;
+        const end = length === CHILD_VERSION ? at : at + length;
+        if (((known >> n) & 1) === 0) {
+          const isOmitted = length === CHILD_VERSION;
+          const reference = isOmitted ? this.#hashAt(owner, path, n, number) : row.subarray(at, end);
+          if (reference === undefined) return undefined;
+          references[n] = reference;
+        }
         at = end;
       }
       known |= changed;

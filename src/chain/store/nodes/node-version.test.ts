@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../../../test/support/fast-check.ts";
 import { encodeRlp } from "../../../base/primitives/rlp.ts";
-import { NodeVersions, wholeVersion } from "./node-version.ts";
+import { CHILD_VERSION, NodeVersions, wholeVersion } from "./node-version.ts";
 
 /** Nothing, a hash, or a node that is so short that it is in its parent. */
 const child = fc.oneof(
@@ -22,7 +22,8 @@ test("a version has the children that differ, or the whole node where they are m
       branch,
       fc.array(fc.nat(15), { maxLength: 24 }),
       fc.nat(255),
-      (before, others, changes, first) => {
+      fc.boolean(),
+      (before, others, changes, first, hasChildVersions) => {
         const after = before.map((old, n) => (changes.includes(n) ? others[n]! : old));
         const rlp = rlpOf(after);
         const hash = new Uint8Array(32).fill(first);
@@ -31,11 +32,15 @@ test("a version has the children that differ, or the whole node where they are m
           const old = Buffer.from(encodeRlp(before[n]!));
           return old.equals(encodeRlp(item)) ? [] : [n];
         });
-        const parts = changed.map((n) => Buffer.from([references[n]!.length, ...references[n]!]));
+        const parts = changed.map((n) =>
+          hasChildVersions && references[n]!.length === 32
+            ? Buffer.from([CHILD_VERSION])
+            : Buffer.from([references[n]!.length, ...references[n]!]),
+        );
         const bits = changed.reduce((sum, n) => sum | (1 << n), 0);
-        const isWhole = first % 64 === 0 || changed.length === 0 || changed.length > 14;
+        const isWhole = first % 64 === 0 || changed.length === 0 || (changed.length > 14 && !hasChildVersions);
         const expected = isWhole ? wholeVersion(rlp) : Buffer.concat([Buffer.from([bits & 255, bits >> 8]), ...parts]);
-        assert.deepEqual(Array.from(versions.encode(rlp, hash, rlpOf(before))), Array.from(expected));
+        assert.deepEqual(Array.from(versions.encode(rlp, hash, rlpOf(before), hasChildVersions)), Array.from(expected));
       },
     ),
   );
@@ -52,6 +57,6 @@ test("a leaf, a node whose version before is not known and a trie that became em
     [whole, undefined],
     [new Uint8Array(0), whole],
   ] as const) {
-    assert.deepEqual(versions.encode(rlp, hash, before), Uint8Array.from([0, 0, ...rlp]));
+    assert.deepEqual(versions.encode(rlp, hash, before, false), Uint8Array.from([0, 0, ...rlp]));
   }
 });

@@ -1,4 +1,4 @@
-import { BRANCH_ITEMS, readItems, referenceStart } from "../../../store/trie/node.ts";
+import { BRANCH_ITEMS, HASH_LENGTH, readItems, referenceStart } from "../../../store/trie/node.ts";
 
 /** Of a branch. */
 export const CHILDREN = BRANCH_ITEMS - 1;
@@ -9,6 +9,8 @@ const CHANGED_MAX = 14;
  * sixteenth made a third of their bytes.
  */
 const WHOLE_EVERY = 64;
+/** In place of the length of a reference: the child has versions of its own, whose newest one has this hash. */
+export const CHILD_VERSION = 0xff;
 /** Bytes before the children that changed, or before the node. */
 const HEADER_LENGTH = 2;
 
@@ -25,8 +27,12 @@ export class NodeVersions {
   readonly #offsets = new Int32Array(BRANCH_ITEMS + 1);
   readonly #offsetsBefore = new Int32Array(BRANCH_ITEMS + 1);
 
-  /** @param rlp empty where the trie became empty @param before RLP of the version before, where it is known */
-  encode(rlp: Uint8Array, hash: Uint8Array, before: Uint8Array | undefined): Uint8Array {
+  /**
+   * @param rlp empty where the trie became empty
+   * @param before RLP of the version before, where it is known
+   * @param hasChildVersions the versions of the children are stored, too
+   */
+  encode(rlp: Uint8Array, hash: Uint8Array, before: Uint8Array | undefined, hasChildVersions: boolean): Uint8Array {
     if (before === undefined || rlp.length === 0 || hash[0]! % WHOLE_EVERY === 0) return wholeVersion(rlp);
     const offsets = this.#offsets;
     const areBranches =
@@ -39,21 +45,30 @@ export class NodeVersions {
       if (this.#isSameChild(n, rlp, before)) continue;
       changed |= 1 << n;
       count++;
-      length += 1 + offsets[n + 1]! - referenceStart(rlp, offsets[n]!);
+      length +=
+        1 + (this.#isOmitted(n, rlp, hasChildVersions) ? 0 : offsets[n + 1]! - referenceStart(rlp, offsets[n]!));
     }
-    if (changed === 0 || count > CHANGED_MAX) return wholeVersion(rlp);
+    if (changed === 0 || (count > CHANGED_MAX && !hasChildVersions)) return wholeVersion(rlp);
     const version = new Uint8Array(length);
     version[0] = changed & 255;
     version[1] = changed >> 8;
     let at = HEADER_LENGTH;
     for (let n = 0; n < CHILDREN; n++) {
       if (((changed >> n) & 1) === 0) continue;
+      if (this.#isOmitted(n, rlp, hasChildVersions)) {
+        version[at++] = CHILD_VERSION;
+        continue;
+      }
       const end = offsets[n + 1]!;
       const start = referenceStart(rlp, offsets[n]!);
       version[at++] = end - start;
       for (let i = start; i < end; i++) version[at++] = rlp[i]!;
     }
     return version;
+  }
+
+  #isOmitted(n: number, rlp: Uint8Array, hasChildVersions: boolean): boolean {
+    return hasChildVersions && this.#offsets[n + 1]! - referenceStart(rlp, this.#offsets[n]!) === HASH_LENGTH;
   }
 
   /** Whether child `n` is the same in both branches, whose items are known. */

@@ -29,7 +29,7 @@ type Options = {
 
 /** @param code of `contract`, whose slot 1 holds 42 */
 function trace(tracer: string, code: Hex = "0x", options: Options = {}) {
-  const { config = {}, args = {}, timeoutMs = 60_000, charsMax = 1e6 } = options;
+  const { config = {}, args = {}, timeoutMs = 3_600_000, charsMax = 1e6 } = options;
   const stored = { ...account({ nonce: 1n, code }), storage: new Map([[slot, 42n]]) };
   const { genesis, modules } = testChain(
     allocWith("0x", [
@@ -262,11 +262,10 @@ test("a hostile script costs its caller an error, and the next script nothing", 
 });
 
 test("what result() returns may loop, throw or be large", () => {
-  const options = { timeoutMs: BUDGET_MS };
   const endless = result("({ toJSON() { for (;;); } })");
-  assert.throws(() => trace(endless, "0x", options), { code: "TRACE_TIMEOUT" });
+  assert.throws(() => trace(endless, "0x", { timeoutMs: BUDGET_MS }), { code: "TRACE_TIMEOUT" });
   const circular = result("(() => { const a = {}; a.a = a; return a; })()");
-  assert.throws(() => trace(circular, "0x", options), { code: "TRACE_SCRIPT_FAILED" });
+  assert.throws(() => trace(circular), { code: "TRACE_SCRIPT_FAILED" });
   assert.throws(() => trace(result("NaN")), { code: "TRACE_SCRIPT_FAILED" });
   assert.throws(() => trace(result("'x'.repeat(5000)"), "0x", { charsMax: 1000 }), {
     code: "TRACE_TOO_LARGE",

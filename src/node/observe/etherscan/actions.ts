@@ -3,12 +3,7 @@ import type { Address } from "../../../base/primitives/address.ts";
 import { StepWork } from "../../../base/threads/in-slices.ts";
 import type { SharedSlices } from "../../../base/threads/shared-slices.ts";
 import { joinedJson } from "../../../rpc/methods/json/write.ts";
-import {
-  type AddressSearchModules,
-  type Position,
-  type SearchModules,
-  transactionsOf,
-} from "../../../rpc/methods/ots/search.ts";
+import { type Position, transactionsOf } from "../../../rpc/methods/ots/search.ts";
 import { type CreationModules, creationOf } from "../../../rpc/methods/ots/traces.ts";
 import type { ChainView } from "../../../rpc/ports/chain-view.ts";
 import type { ContractsPort, KnownContract } from "../../../rpc/ports/contracts.ts";
@@ -21,9 +16,7 @@ import { isOwnTransaction, rowBytes, transactionRow } from "./transactions.ts";
 export type ActionModules = {
   readonly contracts: Omit<ContractsPort, "find">;
   readonly chain: CreationModules["chain"] &
-    AddressSearchModules["chain"] &
-    SearchModules["chain"] &
-    Pick<ChainView, "account" | "header">;
+    Pick<ChainView, "account" | "addressPage" | "header" | "receipt" | "transactionAt">;
   readonly execution: CreationModules["execution"];
 };
 

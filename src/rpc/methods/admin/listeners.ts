@@ -1,10 +1,8 @@
-import type { NodeAdmin } from "../../ports/admin.ts";
 import { boolean, lenientInteger, optional, string } from "../../transport/codec.ts";
-import { aliasMethod, defineMethod } from "../../transport/dispatch/method.ts";
+import { aliasMethod } from "../../transport/dispatch/method.ts";
 import { InvalidParamsError } from "../../transport/errors.ts";
 import type { TcpKind } from "../../transport/server/listener.ts";
-
-type Modules = { readonly node: Pick<NodeAdmin, "startListener" | "stopListener"> };
+import { defineMethod } from "../define-method.ts";
 
 const PORT_MAX = 65_535;
 
@@ -25,7 +23,7 @@ export const startRpc = defineMethod({
   },
   result: boolean,
   private: true,
-  async handle({ host, port, cors, apis, vhosts }, { node }: Modules) {
+  async handle({ host, port, cors, apis, vhosts }, { node }) {
     await node.startListener({
       kind: "http",
       request: {
@@ -51,7 +49,7 @@ export const startWs = defineMethod({
   },
   result: boolean,
   private: true,
-  async handle({ host, port, allowedOrigins, apis }, { node }: Modules) {
+  async handle({ host, port, allowedOrigins, apis }, { node }) {
     await node.startListener({
       kind: "ws",
       request: {
@@ -82,7 +80,7 @@ function stopMethod(name: string, kind: TcpKind) {
     params: {},
     result: boolean,
     private: true,
-    handle(_params, { node }: Modules, context) {
+    handle(_params, { node }, context) {
       // The caller may be on the very listener that goes.
       context.afterReply(() => void node.stopListener({ kind }));
       return true;

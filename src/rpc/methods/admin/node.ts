@@ -1,8 +1,6 @@
 import { NodeError } from "../../../base/errors.ts";
-import type { NodeAdmin } from "../../ports/admin.ts";
-import type { NodePort } from "../../ports/node.ts";
 import { boolean, json, lenientInteger, optional, string } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
+import { defineMethod } from "../define-method.ts";
 
 /** The node cannot perform this administrative action on itself. */
 export class AdminError extends NodeError {
@@ -20,7 +18,7 @@ export const nodeInfo = defineMethod({
   params: {},
   result: json,
   private: true,
-  handle: (_params, { node }: { node: Pick<NodeAdmin, "adminInfo"> }) => node.adminInfo(),
+  handle: (_params, { node }) => node.adminInfo(),
 });
 
 /** `admin_readiness`: whether the node serves its chain and makes blocks, with the reason if it does not; same answer as `/readyz`. */
@@ -29,7 +27,7 @@ export const readiness = defineMethod({
   params: {},
   result: json,
   private: true,
-  handle: (_params, { node }: { node: Pick<NodePort, "readiness"> }) => node.readiness(),
+  handle: (_params, { node }) => node.readiness(),
 });
 
 /** `admin_datadir`: absolute path of the node's home directory. */
@@ -38,10 +36,8 @@ export const datadir = defineMethod({
   params: {},
   result: string,
   private: true,
-  handle: (_params, { node }: { node: Pick<NodeAdmin, "dataDirectory"> }) => node.dataDirectory(),
+  handle: (_params, { node }) => node.dataDirectory(),
 });
-
-type Modules = { readonly node: Pick<NodeAdmin, "exportChain" | "importChain"> };
 
 /**
  * `admin_exportChain`: writes blocks `first` to `last`, or all of them, as RLP to a new file in the home's debug folder; gzipped if the
@@ -54,7 +50,7 @@ export const exportChain = defineMethod({
   params: { file: string, first: optional(lenientInteger), last: optional(lenientInteger) },
   result: boolean,
   private: true,
-  async handle({ file, first, last }, { node }: Modules) {
+  async handle({ file, first, last }, { node }) {
     if (last !== undefined && first === undefined) {
       throw new AdminError("last cannot be specified without first");
     }
@@ -73,7 +69,7 @@ export const importChain = defineMethod({
   params: { file: string },
   result: boolean,
   private: true,
-  async handle({ file }, { node }: Modules) {
+  async handle({ file }, { node }) {
     await node.importChain({ file });
     return true;
   },

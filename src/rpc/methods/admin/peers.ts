@@ -1,8 +1,7 @@
 import { andThen } from "../../../base/threads/maybe-promise.ts";
-import type { NodeAdmin } from "../../ports/admin.ts";
 import { boolean, json, string } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidParamsError } from "../../transport/errors.ts";
+import { defineMethod } from "../define-method.ts";
 
 /** `admin_peers`: the connected peers; an empty list under the solo engine. */
 export const peers = defineMethod({
@@ -10,7 +9,7 @@ export const peers = defineMethod({
   params: {},
   result: json,
   private: true,
-  handle: (_params, { node }: { node: Pick<NodeAdmin, "peers"> }) => node.peers(),
+  handle: (_params, { node }) => node.peers(),
 });
 
 /** Hex digits of a CometBFT node id inside an enode URL; the rest of its 128 are zeros. */
@@ -27,7 +26,7 @@ export const addPeer = defineMethod({
   params: { url: string },
   result: boolean,
   private: true,
-  async handle({ url }, { node }: { node: Pick<NodeAdmin, "addPeer"> }) {
+  async handle({ url }, { node }) {
     await node.addPeer({ address: url.startsWith("/") ? url : peerAddress(url) });
     return true;
   },
@@ -44,8 +43,7 @@ export const removePeer = defineMethod({
   params: { url: string },
   result: boolean,
   private: true,
-  handle: ({ url }, { node }: { node: Pick<NodeAdmin, "removePeer"> }) =>
-    andThen(node.removePeer({ id: peerId(url) }), () => true),
+  handle: ({ url }, { node }) => andThen(node.removePeer({ id: peerId(url) }), () => true),
 });
 
 /** `admin_addTrustedPeer`: connects to a node even if the peer limit is reached, now and after every restart. @throws AdminError */
@@ -54,7 +52,7 @@ export const addTrustedPeer = defineMethod({
   params: { url: string },
   result: boolean,
   private: true,
-  async handle({ url }, { node }: { node: Pick<NodeAdmin, "trustPeer"> }) {
+  async handle({ url }, { node }) {
     await node.trustPeer({ address: peerAddress(url) });
     return true;
   },
@@ -69,8 +67,7 @@ export const removeTrustedPeer = defineMethod({
   params: { url: string },
   result: boolean,
   private: true,
-  handle: ({ url }, { node }: { node: Pick<NodeAdmin, "distrustPeer"> }) =>
-    andThen(node.distrustPeer({ id: peerId(url) }), () => true),
+  handle: ({ url }, { node }) => andThen(node.distrustPeer({ id: peerId(url) }), () => true),
 });
 
 /** The id, of a URL or as it is. @throws InvalidParamsError */

@@ -4,7 +4,7 @@ import { bytesToHex } from "../../../base/primitives/hex.ts";
 import { toQuantity } from "../../../base/primitives/quantity.ts";
 import { andThen } from "../../../base/threads/maybe-promise.ts";
 import type { PayloadRequest } from "../../../consensus/block-tester.ts";
-import type { BuiltPayload, ExecutionPort } from "../../ports/execution.ts";
+import type { BuiltPayload } from "../../ports/execution.ts";
 import {
   address,
   array,
@@ -17,7 +17,8 @@ import {
   quantity64,
   quantityNumber,
 } from "../../transport/codec.ts";
-import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
+import type { Method } from "../../transport/dispatch/method.ts";
+import { defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { withdrawal } from "../params/call-arguments.ts";
 import type { RpcPorts } from "../rpc-ports.ts";
@@ -136,10 +137,7 @@ const buildBlockV1 = defineMethod({
   ],
   result: json,
   heavy: true,
-  handle(
-    { parentHash, attributes, transactions, extraData },
-    { execution }: { execution: Pick<ExecutionPort, "buildBlock"> },
-  ) {
+  handle({ parentHash, attributes, transactions, extraData }, { execution }) {
     const wanted = { parentHash, ...attributesOf(attributes, transactions, extraData) };
     return andThen(execution.buildBlock(wanted), payloadJson);
   },
@@ -159,7 +157,7 @@ const commitBlockV1 = defineMethod({
   },
   result: hash,
   private: true,
-  handle: ({ attributes, transactions, extraData }, { execution }: { execution: Pick<ExecutionPort, "commitBlock"> }) =>
+  handle: ({ attributes, transactions, extraData }, { execution }) =>
     execution.commitBlock(attributesOf(attributes, transactions, extraData)),
 });
 

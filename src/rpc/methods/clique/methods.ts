@@ -4,8 +4,7 @@ import { keccak256Hash } from "../../../base/primitives/keccak.ts";
 import { decodeRlp, encodeRlp } from "../../../base/primitives/rlp.ts";
 import { andThen } from "../../../base/threads/maybe-promise.ts";
 import { type BlockSelector, blockNumberOrTag, blockSelector, byHash } from "../../ports/block-selector.ts";
-import type { ChainView } from "../../ports/chain-view.ts";
-import type { CliqueSnapshot, ValidatorVoting } from "../../ports/voting.ts";
+import type { CliqueSnapshot } from "../../ports/voting.ts";
 import {
   address,
   boolean,
@@ -17,15 +16,11 @@ import {
   type ParamCodec,
   string,
 } from "../../transport/codec.ts";
-import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
+import type { Method } from "../../transport/dispatch/method.ts";
 import { UnknownBlockError } from "../../transport/errors.ts";
+import { defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
-import type { RpcPorts } from "../rpc-ports.ts";
-
-type SnapshotModules = {
-  readonly chain: Pick<ChainView, "header">;
-  readonly node: Pick<ValidatorVoting, "cliqueSnapshot">;
-};
+import type { RpcPorts, ServingPorts } from "../rpc-ports.ts";
 
 const block = optional(blockNumberOrTag, "latest");
 
@@ -35,7 +30,7 @@ const getSnapshot = defineMethod({
   params: { block },
   example: ["latest"],
   result: json,
-  handle: ({ block }, modules: SnapshotModules) => snapshotAt(block, modules),
+  handle: ({ block }, modules) => snapshotAt(block, modules),
 });
 
 /** `clique_getSnapshotAtHash`: validators and votes after the block with this hash. */
@@ -44,7 +39,7 @@ const getSnapshotAtHash = defineMethod({
   params: { hash },
   example: [SAMPLE.hash],
   result: json,
-  handle: ({ hash }, modules: SnapshotModules) => snapshotAt(byHash(hash), modules),
+  handle: ({ hash }, modules) => snapshotAt(byHash(hash), modules),
 });
 
 /** `clique_getSigners`: the addresses of the validators after a block, ascending. */
@@ -53,7 +48,7 @@ const getSigners = defineMethod({
   params: { block },
   example: ["latest"],
   result: json,
-  handle: async ({ block }, modules: SnapshotModules) => signersOf(await snapshotAt(block, modules)),
+  handle: async ({ block }, modules) => signersOf(await snapshotAt(block, modules)),
 });
 
 /** `clique_getSignersAtHash`: the validators after the block with this hash. */
@@ -62,10 +57,10 @@ const getSignersAtHash = defineMethod({
   params: { hash },
   example: [SAMPLE.hash],
   result: json,
-  handle: async ({ hash }, modules: SnapshotModules) => signersOf(await snapshotAt(byHash(hash), modules)),
+  handle: async ({ hash }, modules) => signersOf(await snapshotAt(byHash(hash), modules)),
 });
 
-async function snapshotAt(at: BlockSelector, { chain, node }: SnapshotModules): Promise<CliqueSnapshot> {
+async function snapshotAt(at: BlockSelector, { chain, node }: ServingPorts): Promise<CliqueSnapshot> {
   // The votes of a pending block are not counted yet.
   const sealed = await chain.header({ at: at === "pending" ? "latest" : at });
   if (sealed === undefined) throw new UnknownBlockError("unknown block");
@@ -75,11 +70,6 @@ async function snapshotAt(at: BlockSelector, { chain, node }: SnapshotModules): 
 function signersOf({ signers }: CliqueSnapshot): readonly Address[] {
   return Object.keys(signers) as Address[];
 }
-
-type SignerModules = {
-  readonly chain: Pick<ChainView, "header">;
-  readonly node: Pick<ValidatorVoting, "cliqueSigner">;
-};
 
 /** A hash with its prefix. A longer text is RLP. */
 const HASH_CHARACTERS = 66;
@@ -109,7 +99,7 @@ const getSigner = defineMethod({
   params: { block: selectorOrRlp },
   example: ["latest"],
   result: address,
-  async handle({ block }, { chain, node }: SignerModules) {
+  async handle({ block }, { chain, node }) {
     const sealed = await chain.header({ at: block === "pending" ? "latest" : block });
     if (sealed === undefined) {
       throw new UnknownBlockError(`missing block ${typeof block === "object" ? block.blockHash : block}`);
@@ -136,7 +126,7 @@ const proposals = defineMethod({
   name: "clique_proposals",
   params: {},
   result: json,
-  handle: (_params, { node }: { node: Pick<ValidatorVoting, "cliqueProposals"> }) => node.cliqueProposals(),
+  handle: (_params, { node }) => node.cliqueProposals(),
 });
 
 /**
@@ -151,7 +141,7 @@ const propose = defineMethod({
   params: { account: address, authorize: boolean, publicKey: optional(data) },
   result: json,
   private: true,
-  handle: ({ account, authorize, publicKey }, { node }: { node: Pick<ValidatorVoting, "cliquePropose"> }) =>
+  handle: ({ account, authorize, publicKey }, { node }) =>
     andThen(node.cliquePropose({ candidate: account, authorize, publicKey }), () => null),
 });
 
@@ -161,8 +151,7 @@ const discard = defineMethod({
   params: { account: address },
   result: json,
   private: true,
-  handle: ({ account }, { node }: { node: Pick<ValidatorVoting, "cliqueDiscard"> }) =>
-    andThen(node.cliqueDiscard({ candidate: account }), () => null),
+  handle: ({ account }, { node }) => andThen(node.cliqueDiscard({ candidate: account }), () => null),
 });
 
 /**
@@ -176,17 +165,12 @@ const parameters = defineMethod({
   params: { block },
   example: ["latest"],
   result: json,
-  async handle(
-    { block },
-    { chain, node }: { chain: Pick<ChainView, "header">; node: Pick<ValidatorVoting, "cliqueParameters"> },
-  ) {
+  async handle({ block }, { chain, node }) {
     const sealed = await chain.header({ at: block === "pending" ? "latest" : block });
     if (sealed === undefined) throw new UnknownBlockError("unknown block");
     return node.cliqueParameters({ number: sealed.header.number });
   },
 });
-
-type ProposerModules = { readonly node: Pick<ValidatorVoting, "cliqueProposeParameter"> };
 
 /**
  * `clique_proposeParameter`: votes for a rule of the chain in each block this node proposes, until discarded, across restarts. More than
@@ -206,8 +190,7 @@ const proposeParameter = defineMethod({
   params: { name: string, value: jsonUnsigned },
   result: json,
   private: true,
-  handle: ({ name, value }, { node }: ProposerModules) =>
-    andThen(node.cliqueProposeParameter({ name, value }), () => null),
+  handle: ({ name, value }, { node }) => andThen(node.cliqueProposeParameter({ name, value }), () => null),
 });
 
 /**
@@ -222,7 +205,7 @@ const proposeFork = defineMethod({
   params: { fork: string, time: jsonUnsigned },
   result: json,
   private: true,
-  handle: ({ fork, time }, { node }: ProposerModules) =>
+  handle: ({ fork, time }, { node }) =>
     andThen(node.cliqueProposeParameter({ name: `${fork}Time`, value: time }), () => null),
 });
 
@@ -234,8 +217,7 @@ const discardParameter = defineMethod({
   params: { name: string },
   result: json,
   private: true,
-  handle: ({ name }, { node }: { node: Pick<ValidatorVoting, "cliqueDiscardParameter"> }) =>
-    andThen(node.cliqueDiscardParameter({ name }), () => null),
+  handle: ({ name }, { node }) => andThen(node.cliqueDiscardParameter({ name }), () => null),
 });
 
 /**
@@ -246,13 +228,8 @@ const status = defineMethod({
   name: "clique_status",
   params: {},
   result: json,
-  handle: (_params, { node }: { node: Pick<ValidatorVoting, "cliqueStatus"> }) => node.cliqueStatus(),
+  handle: (_params, { node }) => node.cliqueStatus(),
 });
-
-type LightBlockModules = {
-  readonly chain: Pick<ChainView, "header">;
-  readonly node: Pick<ValidatorVoting, "cliqueLightBlock">;
-};
 
 /** This chain runs the solo engine, so no validators sign its blocks. */
 export class NoSignaturesError extends NodeError {
@@ -274,7 +251,7 @@ const getLightBlock = defineMethod({
   example: ["0x1"],
   result: json,
   heavy: true,
-  async handle({ block }, { chain, node }: LightBlockModules) {
+  async handle({ block }, { chain, node }) {
     const sealed = await chain.header({ at: block === "pending" ? "latest" : block });
     if (sealed === undefined) throw new UnknownBlockError("unknown block");
     return (await node.cliqueLightBlock({ number: sealed.header.number })) ?? null;

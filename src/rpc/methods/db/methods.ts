@@ -2,8 +2,9 @@ import { NodeError } from "../../../base/errors.ts";
 import { andThen, type MaybePromise } from "../../../base/threads/maybe-promise.ts";
 import type { DappStore } from "../../ports/dapp-store.ts";
 import { boolean, data, string } from "../../transport/codec.ts";
-import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
+import type { Method } from "../../transport/dispatch/method.ts";
 import { InvalidParamsError } from "../../transport/errors.ts";
+import { defineMethod } from "../define-method.ts";
 import type { RpcPorts } from "../rpc-ports.ts";
 
 /** The database has no value under this key. The message is that of geth's store. */
@@ -35,7 +36,7 @@ const putString = defineMethod({
   params: { database: string, key: string, value: string },
   result: boolean,
   private: true,
-  handle({ database, key, value }, { node }: { node: Pick<DappStore, "putValue"> }) {
+  handle({ database, key, value }, { node }) {
     assertNamed(database, key);
     return node.putValue({ database, key, value: Buffer.from(value) });
   },
@@ -47,7 +48,7 @@ const getString = defineMethod({
   params: { database: string, key: string },
   example: ["notes", "greeting"],
   result: string,
-  handle: ({ database, key }, { node }: { node: Pick<DappStore, "getValue"> }) =>
+  handle: ({ database, key }, { node }) =>
     andThen(readValue(node, database, key), (value) => Buffer.from(value).toString()),
 });
 
@@ -57,7 +58,7 @@ const putHex = defineMethod({
   params: { database: string, key: string, value: data },
   result: boolean,
   private: true,
-  handle({ database, key, value }, { node }: { node: Pick<DappStore, "putValue"> }) {
+  handle({ database, key, value }, { node }) {
     assertNamed(database, key);
     return node.putValue({ database, key, value });
   },
@@ -69,7 +70,7 @@ const getHex = defineMethod({
   params: { database: string, key: string },
   example: ["notes", "greeting"],
   result: data,
-  handle: ({ database, key }, { node }: { node: Pick<DappStore, "getValue"> }) => readValue(node, database, key),
+  handle: ({ database, key }, { node }) => readValue(node, database, key),
 });
 
 export const DB_METHODS: readonly Method<RpcPorts>[] = [putString, getString, putHex, getHex];

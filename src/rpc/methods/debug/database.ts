@@ -10,13 +10,10 @@ import { encodeBlock } from "../../../base/types/block-codec.ts";
 import { encodeHeader } from "../../../base/types/header-codec.ts";
 import { storedReceiptItem } from "../../../base/types/receipt-codec.ts";
 import type { BlockNumberOrTag } from "../../ports/block-selector.ts";
-import type { ChainView } from "../../ports/chain-view.ts";
-import type { InspectionPort } from "../../ports/inspection.ts";
 import { data, hash, json, jsonInteger, lenientInteger, rawJson, string } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
 import { UnknownBlockError } from "../../transport/errors.ts";
+import { defineMethod } from "../define-method.ts";
 import { blockTextInSteps, type HeaderStyle } from "../json/block-json.ts";
-import type { Sessions } from "../sessions.ts";
 
 /** @throws UnknownBlockError with geth's text when there is no such block */
 export function assertBlock<T>(found: T | undefined, at: BlockNumberOrTag): asserts found is T {
@@ -28,7 +25,7 @@ export const chaindbProperty = defineMethod({
   name: "debug_chaindbProperty",
   params: {},
   result: string,
-  handle: (_params, { inspection }: { inspection: Pick<InspectionPort, "storeStats"> }) => inspection.storeStats(),
+  handle: (_params, { inspection }) => inspection.storeStats(),
 });
 
 /** `debug_chaindbCompact`: flushes index entries from memory to disk. */
@@ -38,7 +35,7 @@ export const chaindbCompact = defineMethod({
   result: json,
   private: true,
   heavy: true,
-  async handle(_params, { inspection }: { inspection: Pick<InspectionPort, "compactStore"> }) {
+  async handle(_params, { inspection }) {
     await inspection.compactStore();
     return null;
   },
@@ -54,7 +51,7 @@ export const dbGet = defineMethod({
   params: { key: string },
   example: ["0x01666f726d6174"],
   result: data,
-  handle: ({ key }, { inspection }: { inspection: Pick<InspectionPort, "row"> }) =>
+  handle: ({ key }, { inspection }) =>
     andThen(inspection.row({ key: keyBytes(key) }), (value) => {
       if (value === undefined) throw new DebugError("not found");
       return value;
@@ -64,8 +61,6 @@ export const dbGet = defineMethod({
 function keyBytes(key: string): Uint8Array {
   return /^0x(?:[0-9a-f]{2})*$/i.test(key) ? hexToBytes(key.toLowerCase() as Hex) : new TextEncoder().encode(key);
 }
-
-type Modules = { readonly chain: Pick<ChainView, "block" | "head"> };
 
 /** What the append-only files hold of a block, by geth's names. */
 const KINDS: Readonly<Record<string, (executed: ExecutedBlock) => Uint8Array>> = {
@@ -88,7 +83,7 @@ export const dbAncient = defineMethod({
   params: { kind: string, number: lenientInteger },
   example: ["headers", 0],
   result: data,
-  handle({ kind, number }, { chain }: Modules) {
+  handle({ kind, number }, { chain }) {
     const encode = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
     if (encode === undefined) throw new DebugError("unknown table");
     return andThen(chain.block({ at: number }), (executed) => {
@@ -103,7 +98,7 @@ export const dbAncients = defineMethod({
   name: "debug_dbAncients",
   params: {},
   result: jsonInteger,
-  handle: (_params, { chain }: Modules) => andThen(chain.head(), ({ header }) => header.number + 1),
+  handle: (_params, { chain }) => andThen(chain.head(), ({ header }) => header.number + 1),
 });
 
 const UNDEFINED = "trie flush interval is undefined for path-based scheme";
@@ -146,7 +141,7 @@ export const setHead = defineMethod({
   result: json,
   private: true,
   heavy: true,
-  async handle({ number }, { inspection }: { inspection: Pick<InspectionPort, "rewind"> }) {
+  async handle({ number }, { inspection }) {
     await inspection.rewind({ number });
     return null;
   },
@@ -165,7 +160,7 @@ export const seedHash = defineMethod({
   params: { number: lenientInteger },
   example: [0],
   result: hash,
-  handle: ({ number }, { chain }: { chain: Pick<ChainView, "header"> }) =>
+  handle: ({ number }, { chain }) =>
     andThen(chain.header({ at: number }), (sealed) => {
       assertBlock(sealed, number);
       let seed = hashToBytes(ZERO_HASH);
@@ -180,19 +175,7 @@ export const getBadBlocks = defineMethod({
   params: {},
   result: rawJson,
   heavy: true,
-  handle: (
-    _params,
-    {
-      inspection,
-      sessions,
-    }: {
-      inspection: Pick<InspectionPort, "badBlocks">;
-      sessions: {
-        readonly blockJson: Pick<Sessions["blockJson"], "style">;
-        readonly slices: Pick<Sessions["slices"], "json">;
-      };
-    },
-  ) =>
+  handle: (_params, { inspection, sessions }) =>
     andThen(inspection.badBlocks(), (blocks) =>
       inSlices(badBlocksText(blocks, sessions.blockJson.style), sessions.slices.json),
     ),

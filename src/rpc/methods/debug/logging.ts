@@ -1,7 +1,6 @@
 import { andThen } from "../../../base/threads/maybe-promise.ts";
-import type { RuntimePort } from "../../ports/runtime.ts";
 import { json, jsonInteger, string } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
+import { defineMethod } from "../define-method.ts";
 
 /**
  * `debug_verbosity`: sets the log level: 0 nothing, 1 errors, 2 warnings, 3 info, 4 debug, 5 everything.
@@ -13,8 +12,7 @@ export const verbosity = defineMethod({
   params: { level: jsonInteger },
   result: json,
   private: true,
-  handle: ({ level }, { runtime }: { runtime: Pick<RuntimePort, "setVerbosity"> }) =>
-    andThen(runtime.setVerbosity({ level }), () => null),
+  handle: ({ level }, { runtime }) => andThen(runtime.setVerbosity({ level }), () => null),
 });
 
 /**
@@ -27,8 +25,7 @@ export const vmodule = defineMethod({
   params: { pattern: string },
   result: json,
   private: true,
-  handle: ({ pattern }, { runtime }: { runtime: Pick<RuntimePort, "setFileLevels"> }) =>
-    andThen(runtime.setFileLevels({ rules: pattern }), () => null),
+  handle: ({ pattern }, { runtime }) => andThen(runtime.setFileLevels({ rules: pattern }), () => null),
 });
 
 /**
@@ -41,6 +38,5 @@ export const backtraceAt = defineMethod({
   params: { location: string },
   result: json,
   private: true,
-  handle: ({ location }, { runtime }: { runtime: Pick<RuntimePort, "setBacktraceAt"> }) =>
-    andThen(runtime.setBacktraceAt({ position: location }), () => null),
+  handle: ({ location }, { runtime }) => andThen(runtime.setBacktraceAt({ position: location }), () => null),
 });

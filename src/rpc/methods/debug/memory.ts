@@ -1,7 +1,6 @@
 import { andThen } from "../../../base/threads/maybe-promise.ts";
-import type { RuntimePort } from "../../ports/runtime.ts";
 import { json, jsonInteger, jsonKind, type ParamCodec, rawJson, typeFault } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
+import { defineMethod } from "../define-method.ts";
 
 /**
  * `debug_memStats`: memory of the process in the fields of Go's `runtime.MemStats`. Fields V8 has no counterpart for are 0; `v8` and
@@ -11,7 +10,7 @@ export const memStats = defineMethod({
   name: "debug_memStats",
   params: {},
   result: json,
-  handle: (_params, { runtime }: { runtime: Pick<RuntimePort, "memoryStats"> }) => runtime.memoryStats(),
+  handle: (_params, { runtime }) => runtime.memoryStats(),
 });
 
 /** Go's zero time. */
@@ -22,7 +21,7 @@ export const gcStats = defineMethod({
   name: "debug_gcStats",
   params: {},
   result: json,
-  handle: (_params, { runtime }: { runtime: Pick<RuntimePort, "gcStats"> }) =>
+  handle: (_params, { runtime }) =>
     andThen(runtime.gcStats(), ({ lastGcMs, count, pauseTotal, pauses, pauseEndsMs }) => ({
       LastGC: lastGcMs === undefined ? NEVER : timeText(lastGcMs),
       NumGC: count,
@@ -44,8 +43,7 @@ export const freeOsMemory = defineMethod({
   result: json,
   private: true,
   heavy: true,
-  handle: (_params, { runtime }: { runtime: Pick<RuntimePort, "collectGarbage"> }) =>
-    andThen(runtime.collectGarbage(), () => null),
+  handle: (_params, { runtime }) => andThen(runtime.collectGarbage(), () => null),
 });
 
 /**
@@ -56,8 +54,7 @@ export const setGcPercent = defineMethod({
   params: { percent: jsonInteger },
   result: jsonInteger,
   private: true,
-  handle: ({ percent }, { runtime }: { runtime: Pick<RuntimePort, "setGcPercent"> }) =>
-    runtime.setGcPercent({ percent }),
+  handle: ({ percent }, { runtime }) => runtime.setGcPercent({ percent }),
 });
 
 /** Go's number for no limit, above what a JavaScript number holds exactly. */
@@ -82,7 +79,7 @@ export const setMemoryLimit = defineMethod({
   params: { limit: bytes },
   result: rawJson,
   private: true,
-  handle: ({ limit }, { runtime }: { runtime: Pick<RuntimePort, "setMemoryLimit"> }) => {
+  handle: ({ limit }, { runtime }) => {
     const next = limit >= Number(NO_LIMIT) ? Infinity : limit;
     return andThen(runtime.setMemoryLimit({ bytes: limit < 0 ? undefined : next }), (before) =>
       before === Infinity ? NO_LIMIT.toString() : String(before),

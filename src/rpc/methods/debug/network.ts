@@ -1,7 +1,6 @@
 import { andThen } from "../../../base/threads/maybe-promise.ts";
-import type { NodeAdmin } from "../../ports/admin.ts";
 import { json } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
+import { defineMethod } from "../define-method.ts";
 
 /** `debug_clearTxpool`: removes every transaction from the pool of this node, and from its journal. */
 export const clearTxpool = defineMethod({
@@ -9,7 +8,7 @@ export const clearTxpool = defineMethod({
   params: {},
   result: json,
   private: true,
-  handle: (_params, { node }: { node: Pick<NodeAdmin, "clearPool"> }) => andThen(node.clearPool(), () => null),
+  handle: (_params, { node }) => andThen(node.clearPool(), () => null),
 });
 
 /** `debug_discoveryV4Table`: null, as in geth without discovery, because peers are configured. */

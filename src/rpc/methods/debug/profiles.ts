@@ -1,22 +1,20 @@
-import type { RecordingKind, RuntimePort } from "../../ports/runtime.ts";
+import type { RecordingKind } from "../../ports/runtime.ts";
 import { json, jsonInteger, lenientInteger, string } from "../../transport/codec.ts";
-import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
-
-type Modules = {
-  readonly runtime: Pick<RuntimePort, "startProfile" | "stopProfile" | "recordProfile">;
-};
+import type { Method } from "../../transport/dispatch/method.ts";
+import { defineMethod } from "../define-method.ts";
+import type { ServingPorts } from "../rpc-ports.ts";
 
 /**
  * A method that records for `seconds` and writes a new file below the home's debug folder.
  * @throws DebugError where it is recorded already, FileNameError, AdminError
  */
-function recordMethod(name: string, kind: RecordingKind): Method<Modules> {
+function recordMethod(name: string, kind: RecordingKind): Method<ServingPorts> {
   return defineMethod({
     name,
     params: { file: string, seconds: lenientInteger },
     result: json,
     private: true,
-    async handle({ file, seconds }, { runtime }: Modules) {
+    async handle({ file, seconds }, { runtime }) {
       await runtime.recordProfile({ kind, file, seconds });
       return null;
     },
@@ -24,13 +22,13 @@ function recordMethod(name: string, kind: RecordingKind): Method<Modules> {
 }
 
 /** A method that begins to record. @throws as `recordMethod` */
-function startMethod(name: string, kind: RecordingKind): Method<Modules> {
+function startMethod(name: string, kind: RecordingKind): Method<ServingPorts> {
   return defineMethod({
     name,
     params: { file: string },
     result: json,
     private: true,
-    async handle({ file }, { runtime }: Modules) {
+    async handle({ file }, { runtime }) {
       await runtime.startProfile({ kind, file });
       return null;
     },
@@ -38,13 +36,13 @@ function startMethod(name: string, kind: RecordingKind): Method<Modules> {
 }
 
 /** A method that ends the recording and writes its file. @throws DebugError where nothing is recorded */
-function stopMethod(name: string, kind: RecordingKind): Method<Modules> {
+function stopMethod(name: string, kind: RecordingKind): Method<ServingPorts> {
   return defineMethod({
     name,
     params: {},
     result: json,
     private: true,
-    async handle(_params, { runtime }: Modules) {
+    async handle(_params, { runtime }) {
       await runtime.stopProfile({ kind });
       return null;
     },
@@ -60,7 +58,7 @@ export const setBlockProfileRate = defineMethod({
   params: { rate: jsonInteger },
   result: json,
   private: true,
-  async handle({ rate }, { runtime }: { runtime: Pick<RuntimePort, "setBlockProfileRate"> }) {
+  async handle({ rate }, { runtime }) {
     await runtime.setBlockProfileRate({ nanoseconds: rate });
     return null;
   },
@@ -72,7 +70,7 @@ export const writeBlockProfile = defineMethod({
   params: { file: string },
   result: json,
   private: true,
-  async handle({ file }, { runtime }: { runtime: Pick<RuntimePort, "writeBlockProfile"> }) {
+  async handle({ file }, { runtime }) {
     await runtime.writeBlockProfile({ file });
     return null;
   },
@@ -90,7 +88,7 @@ export const setMutexProfileFraction = defineMethod({
   params: { rate: jsonInteger },
   result: json,
   private: true,
-  async handle({ rate }, { runtime }: { runtime: Pick<RuntimePort, "setMutexProfileFraction"> }) {
+  async handle({ rate }, { runtime }) {
     await runtime.setMutexProfileFraction({ fraction: rate });
     return null;
   },
@@ -102,7 +100,7 @@ export const writeMutexProfile = defineMethod({
   params: { file: string },
   result: json,
   private: true,
-  async handle({ file }, { runtime }: { runtime: Pick<RuntimePort, "writeMutexProfile"> }) {
+  async handle({ file }, { runtime }) {
     await runtime.writeMutexProfile({ file });
     return null;
   },
@@ -136,7 +134,7 @@ export const writeMemProfile = defineMethod({
   result: json,
   private: true,
   heavy: true,
-  async handle({ file }, { runtime }: { runtime: Pick<RuntimePort, "writeHeapProfile"> }) {
+  async handle({ file }, { runtime }) {
     await runtime.writeHeapProfile({ file });
     return null;
   },

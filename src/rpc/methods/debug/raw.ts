@@ -9,15 +9,14 @@ import { encodeBlock } from "../../../base/types/block-codec.ts";
 import { encodeHeader } from "../../../base/types/header-codec.ts";
 import { encodeReceipt } from "../../../base/types/receipt-codec.ts";
 import { type BlockSelector, blockSelector, byHash, numberOrTag } from "../../ports/block-selector.ts";
-import type { ChainView } from "../../ports/chain-view.ts";
 import { array, data, type JsonText, nullable, rawJsonOf, string } from "../../transport/codec.ts";
-import { aliasMethod, defineMethod } from "../../transport/dispatch/method.ts";
+import { aliasMethod } from "../../transport/dispatch/method.ts";
 import { UnknownBlockError } from "../../transport/errors.ts";
+import { defineMethod } from "../define-method.ts";
 import { NoBlockAccessListError } from "../eth/blocks.ts";
 import { getRawTransactionByHash } from "../eth/transactions.ts";
 import { listInSteps } from "../json/list-in-steps.ts";
 import { dataText, joinedJson } from "../json/write.ts";
-import type { JsonSessions, Sessions } from "../sessions.ts";
 import { assertBlock } from "./database.ts";
 
 /** `debug_getRaw*` ignore `requireCanonical`, as geth does. */
@@ -44,7 +43,7 @@ export const getRawHeader = defineMethod({
   params: { block: blockSelector },
   example: ["latest"],
   result: data,
-  handle: ({ block }, { chain }: { chain: Pick<ChainView, "header"> }) =>
+  handle: ({ block }, { chain }) =>
     andThen(chain.header({ at: rawSelector(block) }), (sealed) => {
       if (sealed) return encodeHeader(sealed.header);
       assertNotByHash(block, "header");
@@ -62,7 +61,7 @@ export const getRawBlock = defineMethod({
   params: { block: blockSelector },
   example: ["latest"],
   result: data,
-  handle: ({ block }, { chain }: { chain: Pick<ChainView, "block"> }) =>
+  handle: ({ block }, { chain }) =>
     andThen(chain.block({ at: rawSelector(block) }), (executed) => {
       if (executed) return encodeBlock(executed.block);
       assertNotByHash(block, "block");
@@ -78,13 +77,7 @@ export const getRawReceipts = defineMethod({
   params: { block: blockSelector },
   example: ["latest"],
   result: rawJsonOf(nullable(array(data)).schema!),
-  handle: (
-    { block },
-    {
-      chain,
-      sessions,
-    }: { chain: Pick<ChainView, "block">; sessions: { readonly slices: Pick<Sessions["slices"], "json"> } },
-  ) =>
+  handle: ({ block }, { chain, sessions }) =>
     andThen(chain.block({ at: rawSelector(block) }), (executed) => {
       if (executed)
         return inSlices(
@@ -105,7 +98,7 @@ export const getRawBlockAccessList = defineMethod({
   params: { block: blockSelector },
   example: ["latest"],
   result: data,
-  handle: ({ block }, { chain }: { chain: Pick<ChainView, "accessList"> }) =>
+  handle: ({ block }, { chain }) =>
     andThen(chain.accessList({ at: rawSelector(block) }), (list) => {
       if (list == null) throw new NoBlockAccessListError();
       return list;
@@ -125,7 +118,7 @@ export const getBlockRlp = defineMethod({
   params: { block: numberOrTag },
   example: [0],
   result: data,
-  handle: ({ block }, { chain }: { chain: Pick<ChainView, "block"> }) =>
+  handle: ({ block }, { chain }) =>
     andThen(chain.block({ at: block }), (executed) => {
       assertBlock(executed, block);
       return encodeBlock(executed.block);
@@ -142,7 +135,7 @@ export const getHeaderRlp = defineMethod({
   params: { block: numberOrTag },
   example: [0],
   result: data,
-  handle: ({ block }, { chain }: { chain: Pick<ChainView, "header"> }) =>
+  handle: ({ block }, { chain }) =>
     andThen(chain.header({ at: block }), (sealed) => {
       assertBlock(sealed, block);
       return encodeHeader(sealed.header);
@@ -159,7 +152,7 @@ export const printBlock = defineMethod({
   params: { block: numberOrTag },
   example: [0],
   result: rawJsonOf(string.schema!),
-  handle: ({ block }, { chain, sessions }: JsonSessions & { chain: Pick<ChainView, "block"> }) =>
+  handle: ({ block }, { chain, sessions }) =>
     andThen(chain.block({ at: block }), (executed) => {
       assertBlock(executed, block);
       return inSlices(printedInSteps(executed.block), sessions.slices.json);

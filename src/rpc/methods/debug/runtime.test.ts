@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RuntimePort } from "../../ports/runtime.ts";
 import type { Method } from "../../transport/dispatch/method.ts";
+import type { ServingPorts } from "../rpc-ports.ts";
 import { backtraceAt, verbosity, vmodule } from "./logging.ts";
 import { gcStats, memStats, setGcPercent, setMemoryLimit } from "./memory.ts";
 import {
@@ -29,7 +30,7 @@ const runtime = new Proxy({} as RuntimePort, {
 });
 
 test("runtime methods reject parameters of another type before anything happens", async () => {
-  const wrong: (readonly [Method<{ runtime: RuntimePort }>, readonly unknown[]])[] = [
+  const wrong: (readonly [Method<ServingPorts>, readonly unknown[]])[] = [
     [setGcPercent, ["50"]],
     [setGcPercent, [1.5]],
     [setGcPercent, []],
@@ -76,14 +77,13 @@ test("debug_gcStats has Go's fields and times", async () => {
 
 test("debug_setMemoryLimit writes Go's number for no limit, and reads it as none", async () => {
   const seen: (number | undefined)[] = [];
-  const limited = (before: number) => ({
-    runtime: {
-      setMemoryLimit({ bytes: next }: { readonly bytes: number | undefined }) {
-        seen.push(next);
-        return before;
-      },
-    },
-  });
+  const limited = (before: number) => {
+    const setMemoryLimit: RuntimePort["setMemoryLimit"] = ({ bytes: next }) => {
+      seen.push(next);
+      return before;
+    };
+    return { runtime: { setMemoryLimit } as RuntimePort } as ServingPorts;
+  };
   const access = { transport: "inProcess" } as never;
   assert.equal(setMemoryLimit.run(limited(Infinity), [-1], access), "9223372036854775807");
   assert.equal(setMemoryLimit.run(limited(5), [2 ** 63], access), "5");

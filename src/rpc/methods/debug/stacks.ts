@@ -1,7 +1,6 @@
 import { andThen } from "../../../base/threads/maybe-promise.ts";
-import type { RuntimePort } from "../../ports/runtime.ts";
 import { optional, string } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
+import { defineMethod } from "../define-method.ts";
 
 /**
  * `debug_stacks`: the stacks of the process that match a filter such as `rpc && !server`; empty if the filter cannot be parsed, as in geth.
@@ -11,7 +10,7 @@ export const stacks = defineMethod({
   params: { filter: optional(string) },
   example: ["rpc && !server"],
   result: string,
-  handle: ({ filter }, { runtime }: { runtime: Pick<RuntimePort, "stacks"> }) =>
+  handle: ({ filter }, { runtime }) =>
     andThen(runtime.stacks(), (all) => {
       if (filter === undefined || filter === "") return all;
       const matches = parseStackFilter(filter);

@@ -4,9 +4,7 @@ import type { CancelToken } from "../../../base/threads/cancel-token.ts";
 import { andThen, type MaybePromise } from "../../../base/threads/maybe-promise.ts";
 import type { SizeOfKind } from "../../../chain/inspect/state-size.ts";
 import { type BlockSelector, blockSelector, byHash } from "../../ports/block-selector.ts";
-import type { ChainView, SealedHeader } from "../../ports/chain-view.ts";
-import type { ExecutionPort } from "../../ports/execution.ts";
-import type { InspectionPort } from "../../ports/inspection.ts";
+import type { SealedHeader } from "../../ports/chain-view.ts";
 import {
   address,
   array,
@@ -18,15 +16,11 @@ import {
   optional,
   rawJson,
 } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
 import { UnknownBlockError } from "../../transport/errors.ts";
+import { defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
+import type { ServingPorts } from "../rpc-ports.ts";
 import { DebugError } from "./database.ts";
-
-type ModifiedModules = {
-  readonly chain: Pick<ChainView, "header">;
-  readonly inspection: Pick<InspectionPort, "modifiedAccounts">;
-};
 
 /**
  * `debug_getModifiedAccountsByNumber`: accounts that differ between blocks `start` and `end`; with one number, accounts which that block
@@ -40,7 +34,7 @@ export const getModifiedAccountsByNumber = defineMethod({
   example: [0],
   result: array(address),
   heavy: true,
-  async handle({ start, end }, { chain, inspection }: ModifiedModules) {
+  async handle({ start, end }, { chain, inspection }) {
     if (!(await chain.header({ at: start }))) {
       throw new UnknownBlockError(`start block ${start.toString(16)} not found`);
     }
@@ -57,7 +51,7 @@ export const getModifiedAccountsByHash = defineMethod({
   example: [SAMPLE.hash],
   result: array(address),
   heavy: true,
-  async handle({ start, end }, { chain, inspection }: ModifiedModules) {
+  async handle({ start, end }, { chain, inspection }) {
     const numberOf = async (blockHash: Hash, which: string): Promise<number> => {
       const sealed = await chain.header({ at: byHash(blockHash) });
       if (sealed) return sealed.header.number;
@@ -71,12 +65,12 @@ export const getModifiedAccountsByHash = defineMethod({
 
 type Last = { readonly number: number; readonly at: BlockSelector };
 
-function changedIn({ number, at }: Last, inspection: ModifiedModules["inspection"]) {
+function changedIn({ number, at }: Last, inspection: ServingPorts["inspection"]) {
   if (number === 0) throw new UnknownBlockError("block 0 has no parent");
   return inspection.modifiedAccounts({ first: number - 1, at });
 }
 
-function changedBetween(first: number, { number, at }: Last, inspection: ModifiedModules["inspection"]) {
+function changedBetween(first: number, { number, at }: Last, inspection: ServingPorts["inspection"]) {
   if (first >= number) {
     throw new UnknownBlockError(`start block height (${first}) must be less than end block height (${number})`);
   }
@@ -95,7 +89,7 @@ export const preimage = defineMethod({
   example: [SAMPLE.hash],
   result: data,
   heavy: true,
-  handle: ({ hash }, { inspection }: { inspection: Pick<InspectionPort, "preimage"> }) =>
+  handle: ({ hash }, { inspection }) =>
     andThen(inspection.preimage({ hash }), (found) => {
       if (found === undefined) throw new DebugError("unknown preimage");
       return found;
@@ -114,7 +108,7 @@ export const stateSize = defineMethod({
   example: ["latest"],
   result: json,
   heavy: true,
-  handle: ({ block = "latest" }, { inspection }: { inspection: Pick<InspectionPort, "stateSize"> }) =>
+  handle: ({ block = "latest" }, { inspection }) =>
     andThen(
       inspection.stateSize({ at: block }),
       ({ root, number, accounts, slots, accountNodes, storageNodes, codes }) => ({
@@ -133,11 +127,6 @@ function sizeOf(countName: string, bytesName: string, { count, bytes }: SizeOfKi
   return { [countName]: toQuantity(count), [bytesName]: toQuantity(bytes) };
 }
 
-type WitnessModules = {
-  readonly chain: Pick<ChainView, "header">;
-  readonly execution: Pick<ExecutionPort, "executionWitness">;
-};
-
 /**
  * `debug_executionWitness`: the data needed to execute a block without a state: headers back to the oldest one BLOCKHASH read, codes, and
  * trie nodes of the parent's state. `keys` is null, as in geth.
@@ -150,7 +139,7 @@ export const executionWitness = defineMethod({
   example: ["0x1"],
   result: rawJson,
   heavy: true,
-  async handle({ block }, modules: WitnessModules, context) {
+  async handle({ block }, modules, context) {
     const sealed = await modules.chain.header({ at: block === "pending" ? "latest" : block });
     if (sealed === undefined) throw new DebugError(`block ${selectorText(block)} not found`);
     return witnessOf(sealed, modules, context);
@@ -164,7 +153,7 @@ export const executionWitnessByHash = defineMethod({
   example: [SAMPLE.hash],
   result: rawJson,
   heavy: true,
-  async handle({ blockHash }, modules: WitnessModules, context) {
+  async handle({ blockHash }, modules, context) {
     const sealed = await modules.chain.header({ at: byHash(blockHash) });
     if (sealed === undefined) throw new DebugError(`block hash ${blockHash.slice(2)} not found`);
     return witnessOf(sealed, modules, context);
@@ -173,7 +162,7 @@ export const executionWitnessByHash = defineMethod({
 
 function witnessOf(
   { hash, header }: SealedHeader,
-  { execution }: WitnessModules,
+  { execution }: ServingPorts,
   cancel: CancelToken,
 ): MaybePromise<JsonText> {
   if (header.number === 0) throw new DebugError("block 0x0 found, but parent missing");

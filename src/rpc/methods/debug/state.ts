@@ -5,13 +5,10 @@ import { inSlices, StepWork } from "../../../base/threads/in-slices.ts";
 import { andThen } from "../../../base/threads/maybe-promise.ts";
 import type { DumpedAccount, StateDump, StorageRange } from "../../../chain/inspect/state-dump.ts";
 import { type BlockNumberOrTag, blockSelector, numberOrTag } from "../../ports/block-selector.ts";
-import type { ChainView } from "../../ports/chain-view.ts";
-import type { InspectionPort } from "../../ports/inspection.ts";
 import { address, boolean, data, type JsonText, jsonInteger, rawJson } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
+import { defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { dataText, joinedJson, plainText } from "../json/write.ts";
-import type { JsonSessions } from "../sessions.ts";
 import { DebugError } from "./database.ts";
 
 /** The most accounts of one answer, in geth as well. */
@@ -67,8 +64,6 @@ function sorted<T>(entries: readonly (readonly [string, T])[]): readonly (readon
   return [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-type DumpModules = JsonSessions & { readonly inspection: Pick<InspectionPort, "dumpState"> };
-
 /**
  * `debug_dumpBlock`: the first 256 accounts of the state after a block, with code and storage; `debug_accountRange` returns the rest.
  *
@@ -80,7 +75,7 @@ export const dumpBlock = defineMethod({
   example: ["latest"],
   result: rawJson,
   heavy: true,
-  handle: ({ block }, { inspection, sessions }: DumpModules) =>
+  handle: ({ block }, { inspection, sessions }) =>
     andThen(
       inspection.dumpState({
         at: block,
@@ -114,7 +109,7 @@ export const accountRange = defineMethod({
   example: ["latest", "0x", 10, true, true, false],
   result: rawJson,
   heavy: true,
-  handle({ block, start, maxResults, noCode, noStorage }, { inspection, sessions }: DumpModules) {
+  handle({ block, start, maxResults, noCode, noStorage }, { inspection, sessions }) {
     const isInRange = maxResults > 0 && maxResults <= DUMP_ACCOUNTS_MAX;
     const dump = inspection.dumpState({
       at: block,
@@ -147,10 +142,7 @@ export const storageRangeAt = defineMethod({
   example: ["latest", 0, SAMPLE.bob, "0x", 10],
   result: rawJson,
   heavy: true,
-  handle(
-    { block, txIndex, address, keyStart, maxResult },
-    { inspection, sessions }: JsonSessions & { inspection: Pick<InspectionPort, "storageRange"> },
-  ) {
+  handle({ block, txIndex, address, keyStart, maxResult }, { inspection, sessions }) {
     const slotsMax = Math.max(0, maxResult);
     const range = inspection.storageRange({
       at: block,
@@ -186,7 +178,7 @@ export const getAccessibleState = defineMethod({
   params: { from: numberOrTag, to: numberOrTag },
   example: ["latest", "earliest"],
   result: jsonInteger,
-  async handle({ from, to }, { chain }: { chain: Pick<ChainView, "head" | "header" | "oldest"> }) {
+  async handle({ from, to }, { chain }) {
     const { block, state } = await chain.oldest();
     const head = (await chain.head()).header.number;
     // There is no state of the pending block on disk: it counts as the head.

@@ -1,18 +1,15 @@
 import { type Hash, ZERO_HASH } from "../../../base/primitives/hash.ts";
 import { NotTraceableError } from "../../../evm/tracing/trace-budget.ts";
 import { blockNumberOrTag } from "../../ports/block-selector.ts";
-import type { ChainView } from "../../ports/chain-view.ts";
-import type { ExecutionPort, TraceRequest } from "../../ports/execution.ts";
-import type { InspectionPort } from "../../ports/inspection.ts";
+import type { TraceRequest } from "../../ports/execution.ts";
 import { array, data, hash, optional, type ParamCodec, rawJson, string } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
+import { defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
+import type { ServingPorts } from "../rpc-ports.ts";
 import { standardTraceConfig, traceConfig } from "./trace-config.ts";
 
-type GenesisModules = { readonly chain: Pick<ChainView, "genesisHash" | "isControlled"> };
-
 /** Of a dev chain, which indexers follow from there on: block 0 has no transaction. */
-function isEmptyGenesis(hash: Hash, { chain }: GenesisModules): boolean {
+function isEmptyGenesis(hash: Hash, { chain }: ServingPorts): boolean {
   return chain.isControlled && hash === chain.genesisHash;
 }
 
@@ -30,7 +27,7 @@ export const traceBlock = defineMethod({
   example: ["0xc0"],
   result: rawJson,
   heavy: true,
-  handle: ({ rlp, config }, { execution }: { execution: Pick<ExecutionPort, "traceRawBlock"> }, context) =>
+  handle: ({ rlp, config }, { execution }, context) =>
     execution.traceRawBlock({ rlp, request: config, cancel: context }),
 });
 
@@ -46,17 +43,7 @@ export const traceBlockByNumber = defineMethod({
   example: ["latest", { disableStorage: true }],
   result: rawJson,
   heavy: true,
-  async handle(
-    { block, config },
-    {
-      chain,
-      execution,
-    }: {
-      chain: Pick<ChainView, "head" | "isControlled" | "oldest">;
-      execution: Pick<ExecutionPort, "traceBlockText">;
-    },
-    context,
-  ) {
+  async handle({ block, config }, { chain, execution }, context) {
     if (block === "pending") {
       throw new NotTraceableError("tracing on top of pending is not supported");
     }
@@ -82,11 +69,7 @@ export const traceBlockByHash = defineMethod({
   example: [SAMPLE.hash, { tracer: "prestateTracer", tracerConfig: { diffMode: true } }],
   result: rawJson,
   heavy: true,
-  handle(
-    { blockHash, config },
-    modules: GenesisModules & { readonly execution: Pick<ExecutionPort, "traceBlockText"> },
-    context,
-  ) {
+  handle({ blockHash, config }, modules, context) {
     if (isEmptyGenesis(blockHash, modules)) return NO_TRACES;
     return modules.execution.traceBlockText({ at: blockHash, request: config, cancel: context });
   },
@@ -103,8 +86,7 @@ export const traceBlockFromFile = defineMethod({
   result: rawJson,
   private: true,
   heavy: true,
-  handle: ({ file, config }, { inspection }: { inspection: Pick<InspectionPort, "traceBlockFile"> }) =>
-    inspection.traceBlockFile({ file, request: config }),
+  handle: ({ file, config }, { inspection }) => inspection.traceBlockFile({ file, request: config }),
 });
 
 /**
@@ -118,11 +100,8 @@ export const traceBadBlock = defineMethod({
   example: [SAMPLE.hash],
   result: rawJson,
   heavy: true,
-  handle: ({ blockHash, config }, { inspection }: { inspection: Pick<InspectionPort, "traceBadBlock"> }) =>
-    inspection.traceBadBlock({ hash: blockHash, request: config }),
+  handle: ({ blockHash, config }, { inspection }) => inspection.traceBadBlock({ hash: blockHash, request: config }),
 });
-
-type Modules = GenesisModules & { readonly inspection: Pick<InspectionPort, "writeStandardTraces"> };
 
 const params = {
   blockHash: hash,
@@ -141,7 +120,7 @@ export const standardTraceBlockToFile = defineMethod({
   result: array(string),
   private: true,
   heavy: true,
-  handle({ blockHash, config }, modules: Modules) {
+  handle({ blockHash, config }, modules) {
     if (isEmptyGenesis(blockHash, modules)) return [];
     const request = withoutZero(config);
     return modules.inspection.writeStandardTraces({ hash: blockHash, which: "chain", request });
@@ -155,7 +134,7 @@ export const standardTraceBadBlockToFile = defineMethod({
   result: array(string),
   private: true,
   heavy: true,
-  handle: ({ blockHash, config }, { inspection }: Modules) =>
+  handle: ({ blockHash, config }, { inspection }) =>
     inspection.writeStandardTraces({ hash: blockHash, which: "bad", request: withoutZero(config) }),
 });
 
@@ -175,7 +154,7 @@ export const intermediateRoots = defineMethod({
   example: [SAMPLE.hash],
   result: array(hash),
   heavy: true,
-  handle({ blockHash }, modules: GenesisModules & { readonly inspection: Pick<InspectionPort, "intermediateRoots"> }) {
+  handle({ blockHash }, modules) {
     return isEmptyGenesis(blockHash, modules) ? [] : modules.inspection.intermediateRoots({ hash: blockHash });
   },
 });

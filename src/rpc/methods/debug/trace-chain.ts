@@ -7,16 +7,10 @@ import type { ChainView } from "../../ports/chain-view.ts";
 import type { ExecutionPort, TraceRequest } from "../../ports/execution.ts";
 import { optional } from "../../transport/codec.ts";
 import { joinedJson, quantityText } from "../json/write.ts";
-import type { Sessions } from "../sessions.ts";
+import type { ServingPorts } from "../rpc-ports.ts";
 import { defineSubscription, subscriptionMethods } from "../subscriptions/define-subscription.ts";
 import type { Subscriber } from "../subscriptions/subscriber.ts";
 import { traceConfig } from "./trace-config.ts";
-
-type TraceChainModules = {
-  readonly chain: Pick<ChainView, "header" | "block">;
-  readonly execution: Pick<ExecutionPort, "traceBlockText">;
-  readonly sessions: Pick<Sessions, "subscriptions" | "traceChains">;
-};
 
 type Range = { readonly start: number; readonly end: number };
 
@@ -29,13 +23,13 @@ type Range = { readonly start: number; readonly end: number };
 const traceChain = defineSubscription({
   name: "traceChain",
   params: { start: blockNumberOrTag, end: blockNumberOrTag, config: optional(traceConfig, {}) },
-  async check({ start, end }, { chain }: TraceChainModules) {
+  async check({ start, end }, { chain }: ServingPorts) {
     const range = await rangeOf(start, end, chain);
     if (range.start >= range.end) {
       throw new NotTraceableError(`end block (#${range.end}) needs to come after start block (#${range.start})`);
     }
   },
-  start({ start, end, config }, modules: TraceChainModules, subscriber) {
+  start({ start, end, config }, modules: ServingPorts, subscriber) {
     const { traceChains } = modules.sessions;
     traceChains.begin();
     const cancel = new AbortController();
@@ -60,7 +54,7 @@ const traceChain = defineSubscription({
 });
 
 /** `debug_subscribe` and `debug_unsubscribe`. */
-export const debugSubscriptions = subscriptionMethods<TraceChainModules>({
+export const debugSubscriptions = subscriptionMethods<ServingPorts>({
   namespace: "debug",
   known: [traceChain],
   example: ["traceChain", "0x0", "latest"],
@@ -87,7 +81,7 @@ async function numberOf(at: BlockNumberOrTag, chain: Pick<ChainView, "header">):
 async function traceBlocks(
   { start, end }: Range,
   config: TraceRequest,
-  { chain, execution }: TraceChainModules,
+  { chain, execution }: ServingPorts,
   { subscriber, signal }: { readonly subscriber: Subscriber; readonly signal: AbortSignal },
 ): Promise<void> {
   const cancel = {

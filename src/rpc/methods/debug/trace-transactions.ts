@@ -1,9 +1,8 @@
 import type { TraceText } from "../../../evm/tracing/json-writer.ts";
 import { NotTraceableError } from "../../../evm/tracing/trace-budget.ts";
 import { blockSelector } from "../../ports/block-selector.ts";
-import type { ExecutionPort } from "../../ports/execution.ts";
 import { hash, type JsonText, optional, rawJson } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
+import { defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { joinedJson } from "../json/write.ts";
 import { callArguments, callBundles, stateContext } from "../params/call-arguments.ts";
@@ -21,11 +20,8 @@ export const traceTransaction = defineMethod({
   example: [SAMPLE.hash, { tracer: "callTracer" }],
   result: rawJson,
   heavy: true,
-  handle: (
-    { transactionHash, config },
-    { execution }: { execution: Pick<ExecutionPort, "traceTransaction"> },
-    context,
-  ) => execution.traceTransaction({ hash: transactionHash, request: config, cancel: context }),
+  handle: ({ transactionHash, config }, { execution }, context) =>
+    execution.traceTransaction({ hash: transactionHash, request: config, cancel: context }),
 });
 
 /**
@@ -43,7 +39,7 @@ export const traceCall = defineMethod({
   example: [SAMPLE.call, "latest", { tracer: "callTracer" }],
   result: rawJson,
   heavy: true,
-  handle({ request, block, config }, { execution }: { execution: Pick<ExecutionPort, "traceCall"> }, context) {
+  handle({ request, block, config }, { execution }, context) {
     if (block === "pending") {
       throw new NotTraceableError("tracing on top of pending is not supported");
     }
@@ -66,11 +62,7 @@ export const traceCallMany = defineMethod({
   example: [[{ transactions: [SAMPLE.call, SAMPLE.call] }], { blockNumber: "latest" }, { tracer: "callTracer" }],
   result: rawJson,
   heavy: true,
-  async handle(
-    { bundles, context: { blockNumber = "latest", transactionIndex }, config },
-    { execution }: { execution: Pick<ExecutionPort, "traceBundles"> },
-    caller,
-  ) {
+  async handle({ bundles, context: { blockNumber = "latest", transactionIndex }, config }, { execution }, caller) {
     if (blockNumber === "pending") {
       throw new NotTraceableError("tracing on top of pending is not supported");
     }

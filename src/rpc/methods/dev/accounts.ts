@@ -5,23 +5,22 @@ import { keccak256 } from "../../../base/primitives/keccak.ts";
 import { DevControlError } from "../../../dev/dev-settings.ts";
 import { credited, EMPTY_ACCOUNT } from "../../../evm/state/account.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
-import type { ExecutionPort } from "../../ports/execution.ts";
 import { address, boolean, data } from "../../transport/codec.ts";
-import type { JsonSessions } from "../sessions.ts";
-import { bothNames, controlMethods, type DevModules, lenientNumber } from "./control-methods.ts";
+import type { ServingPorts } from "../rpc-ports.ts";
+import { bothNames, controlMethods, lenientNumber } from "./control-methods.ts";
 
 /** Sets the balance of an account, in wei. */
 export const setBalance = controlMethods({
   names: bothNames("setBalance", "evm_setAccountBalance", "tenderly_setBalance"),
   params: { address, balance: lenientNumber },
-  handle: ({ address, balance }, { dev }: DevModules) => dev.edit({ edits: [{ address, balance }] }),
+  handle: ({ address, balance }, { dev }) => dev.edit({ edits: [{ address, balance }] }),
 });
 
 /** Adds wei to the balance of an account; saturates at 2^256 − 1, as in anvil. */
 export const addBalance = controlMethods({
   names: bothNames("addBalance", "tenderly_addBalance"),
   params: { address, amount: lenientNumber },
-  async handle({ address, amount }, { dev, chain }: DevModules & { readonly chain: Pick<ChainView, "account"> }) {
+  async handle({ address, amount }, { dev, chain }: ServingPorts & { readonly chain: Pick<ChainView, "account"> }) {
     const account = (await chain.account({ address, at: "latest" })) ?? EMPTY_ACCOUNT;
     await dev.edit({ edits: [{ address, balance: credited(account, amount).balance }] });
   },
@@ -31,14 +30,14 @@ export const addBalance = controlMethods({
 export const setNonce = controlMethods({
   names: bothNames("setNonce", "evm_setAccountNonce"),
   params: { address, nonce: lenientNumber },
-  handle: ({ address, nonce }, { dev }: DevModules) => dev.edit({ edits: [{ address, nonce }] }),
+  handle: ({ address, nonce }, { dev }) => dev.edit({ edits: [{ address, nonce }] }),
 });
 
 /** Sets the code of an account; its storage stays. */
 export const setCode = controlMethods({
   names: bothNames("setCode", "evm_setAccountCode"),
   params: { address, code: data },
-  handle: ({ address, code }, { dev }: DevModules) => dev.edit({ edits: [{ address, code }] }),
+  handle: ({ address, code }, { dev }) => dev.edit({ edits: [{ address, code }] }),
 });
 
 /** Sets one storage slot of an account. */
@@ -47,16 +46,11 @@ export const setStorageAt = controlMethods({
   params: { address, slot: lenientNumber, value: lenientNumber },
   result: boolean,
   /** True under every name, as in anvil. */
-  async handle({ address, slot, value }, { dev }: DevModules) {
+  async handle({ address, slot, value }, { dev }) {
     await dev.edit({ edits: [{ address, storage: new Map([[hashFromBigint(slot), value]]) }] });
     return true;
   },
 });
-
-export type TokenModules = DevModules &
-  JsonSessions & {
-    readonly execution: Pick<ExecutionPort, "call" | "createAccessList">;
-  };
 
 /** A function of a token that reads one word, such as `balanceOf(address)`. */
 type TokenRead = {
@@ -83,7 +77,7 @@ const TOKEN_READ_LIMITS = {
 async function writeTokenWord(
   { token, signature, accounts }: TokenRead,
   value: bigint,
-  { execution, dev, sessions }: TokenModules,
+  { execution, dev, sessions }: ServingPorts,
 ): Promise<void> {
   const selector = keccak256(Buffer.from(signature)).subarray(0, 4);
   const words = accounts.map((account) => leftPad(addressToBytes(account), WORD));
@@ -139,7 +133,7 @@ async function writeTokenWord(
 export const dealErc20 = controlMethods({
   names: [...bothNames("dealERC20"), "anvil_dealErc20"],
   params: { account: address, token: address, balance: lenientNumber },
-  handle: ({ account, token, balance }, modules: TokenModules) =>
+  handle: ({ account, token, balance }, modules) =>
     writeTokenWord({ token, signature: "balanceOf(address)", accounts: [account] }, balance, modules),
 });
 
@@ -151,7 +145,7 @@ export const dealErc20 = controlMethods({
 export const setErc20Allowance = controlMethods({
   names: [...bothNames("setERC20Allowance"), "anvil_setErc20Allowance"],
   params: { owner: address, spender: address, token: address, amount: lenientNumber },
-  handle: ({ owner, spender, token, amount }, modules: TokenModules) =>
+  handle: ({ owner, spender, token, amount }, modules) =>
     writeTokenWord({ token, signature: "allowance(address,address)", accounts: [owner, spender] }, amount, modules),
 });
 
@@ -159,19 +153,19 @@ export const setErc20Allowance = controlMethods({
 export const impersonateAccount = controlMethods({
   names: bothNames("impersonateAccount"),
   params: { address },
-  handle: ({ address }, { dev }: DevModules) => dev.impersonate({ address, isOn: true }),
+  handle: ({ address }, { dev }) => dev.impersonate({ address, isOn: true }),
 });
 
 /** Undoes `hardhat_impersonateAccount`. */
 export const stopImpersonatingAccount = controlMethods({
   names: bothNames("stopImpersonatingAccount"),
   params: { address },
-  handle: ({ address }, { dev }: DevModules) => dev.impersonate({ address, isOn: false }),
+  handle: ({ address }, { dev }) => dev.impersonate({ address, isOn: false }),
 });
 
 /** Sets whether every account can send without a key. */
 export const autoImpersonateAccount = controlMethods({
   names: bothNames("autoImpersonateAccount"),
   params: { isOn: boolean },
-  handle: ({ isOn }, { dev }: DevModules) => dev.configure({ autoImpersonate: isOn }),
+  handle: ({ isOn }, { dev }) => dev.configure({ autoImpersonate: isOn }),
 });

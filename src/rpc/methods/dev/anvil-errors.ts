@@ -4,8 +4,8 @@ import { bytesToBigint } from "../../../base/primitives/bytes.ts";
 import { bytesToHex } from "../../../base/primitives/hex.ts";
 import { revertReason } from "../../../evm/execution/call/call-errors.ts";
 import type { Halt } from "../../../evm/machine/halts.ts";
-import type { ChainView } from "../../ports/chain-view.ts";
 import type { Method } from "../../transport/dispatch/method.ts";
+import type { ServingPorts } from "../rpc-ports.ts";
 
 type AnvilCode = Extract<ErrorCode, `ANVIL_${string}`>;
 
@@ -53,10 +53,8 @@ const HALTS: Partial<Record<Halt["kind"], string>> = {
   stackOverflow: "StackOverflow",
 };
 
-type HeadModules = { readonly chain: Pick<ChainView, "head"> };
-
 /** The method with anvil's errors. */
-export function withAnvilErrors<Modules extends HeadModules>(method: Method<Modules>): Method<Modules> {
+export function withAnvilErrors<Modules extends ServingPorts>(method: Method<Modules>): Method<Modules> {
   const blockAt = method.params.findIndex(({ schema }) => /^block\b/.test(String(schema.title)));
   return {
     ...method,

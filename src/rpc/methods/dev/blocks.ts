@@ -3,7 +3,6 @@ import type { MineRequest } from "../../../dev/dev-chain.ts";
 import { DevControlError } from "../../../dev/dev-settings.ts";
 import { byHash } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
-import type { NodePort } from "../../ports/node.ts";
 import {
   address,
   boolean,
@@ -15,12 +14,11 @@ import {
   type ParamCodec,
   string,
 } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidValueError } from "../../transport/errors.ts";
-import type { BlockModules } from "../eth/blocks.ts";
+import { defineMethod } from "../define-method.ts";
 import { BLOCK, listOf } from "../json/schemas.ts";
-import type { RpcSettings } from "../rpc-ports.ts";
-import { bothNames, controlMethods, type DevModules, lenientCount, lenientNumber } from "./control-methods.ts";
+import type { ServingPorts } from "../rpc-ports.ts";
+import { bothNames, controlMethods, lenientCount, lenientNumber } from "./control-methods.ts";
 
 /** A time in Unix seconds, or `{timestamp?, blocks?}` as ganache has it. */
 const mineOptions: ParamCodec<MineRequest> = {
@@ -54,7 +52,7 @@ export const evmMine = controlMethods({
   names: ["evm_mine"],
   params: evmMineParams,
   result: string,
-  async handle({ options }, { dev }: DevModules) {
+  async handle({ options }, { dev }) {
     await dev.mine(options);
     return "0x0";
   },
@@ -65,7 +63,7 @@ export const evmMineDetailed = controlMethods({
   names: ["evm_mine_detailed", "anvil_mine_detailed"],
   params: evmMineParams,
   result: { schema: listOf(BLOCK) },
-  async handle({ options }, { dev, chain, sessions }: DevModules & BlockModules) {
+  async handle({ options }, { dev, chain, sessions }: ServingPorts & ServingPorts) {
     const blocks = [];
     for (const hash of await dev.mine(options)) {
       const block = await chain.block({ at: byHash(hash) });
@@ -74,8 +72,6 @@ export const evmMineDetailed = controlMethods({
     return blocks;
   },
 });
-
-type DialectModules = DevModules & { readonly settings: Pick<RpcSettings, "isAnvil"> };
 
 const mineParams = {
   blocks: optional(lenientCount, 1),
@@ -86,7 +82,7 @@ const mineParams = {
 export const hardhatMine = controlMethods({
   names: ["hardhat_mine"],
   params: mineParams,
-  async handle({ blocks, intervalSeconds }, { dev }: DevModules) {
+  async handle({ blocks, intervalSeconds }, { dev }) {
     await dev.mine({ blocks, intervalSeconds });
   },
 });
@@ -95,7 +91,7 @@ export const hardhatMine = controlMethods({
 export const anvilMine = controlMethods({
   names: ["anvil_mine"],
   params: mineParams,
-  async handle({ blocks, intervalSeconds }, { dev }: DevModules) {
+  async handle({ blocks, intervalSeconds }, { dev }) {
     await dev.mine({ blocks, intervalSeconds, spacesFirst: true });
   },
 });
@@ -105,7 +101,7 @@ export const intervalMine = controlMethods({
   names: ["hardhat_intervalMine"],
   params: {},
   result: boolean,
-  async handle(_params, { dev }: DevModules) {
+  async handle(_params, { dev }) {
     await dev.mine({ blocks: 1 });
     return true;
   },
@@ -117,15 +113,14 @@ export const hardhatGetAutomine = defineMethod({
   params: {},
   result: boolean,
   private: true,
-  handle: (_params, { node }: { readonly node: Pick<NodePort, "devChain"> }) =>
-    andThen(node.devChain(), ({ isAutomine }) => isAutomine),
+  handle: (_params, { node }) => andThen(node.devChain(), ({ isAutomine }) => isAutomine),
 });
 
 /** Sets whether transactions are mined on arrival. In anvil's dialect, true disables interval mining. */
 export const setAutomine = controlMethods({
   names: ["evm_setAutomine", "anvil_setAutomine"],
   params: { automine: boolean },
-  handle: ({ automine }, { dev, settings }: DialectModules) =>
+  handle: ({ automine }, { dev, settings }) =>
     dev.configure({ automine, ...(automine && settings.isAnvil && { intervalMs: 0 }) }),
 });
 
@@ -134,7 +129,7 @@ export const getIntervalMining = controlMethods({
   names: ["anvil_getIntervalMining"],
   params: {},
   result: nullable(jsonInteger),
-  async handle(_params, { dev }: DevModules) {
+  async handle(_params, { dev }) {
     const { intervalMs = 0 } = await dev.settings();
     // A fraction of a second is 0 in anvil's answer, which has whole ones alone.
     return intervalMs === 0 ? null : Math.floor(intervalMs / 1000);
@@ -148,7 +143,7 @@ export const getIntervalMining = controlMethods({
 export const setIntervalMining = controlMethods({
   names: ["evm_setIntervalMining"],
   params: { interval: lenientCount },
-  handle: ({ interval }, { dev, settings }: DialectModules) =>
+  handle: ({ interval }, { dev, settings }) =>
     dev.configure(settings.isAnvil ? intervalOf(interval) : { intervalMs: interval }),
 });
 
@@ -156,7 +151,7 @@ export const setIntervalMining = controlMethods({
 export const setIntervalMiningSeconds = controlMethods({
   names: ["anvil_setIntervalMining"],
   params: { seconds: lenientCount },
-  handle: ({ seconds }, { dev }: DevModules) => dev.configure(intervalOf(seconds)),
+  handle: ({ seconds }, { dev }) => dev.configure(intervalOf(seconds)),
 });
 
 function intervalOf(seconds: number) {
@@ -168,7 +163,7 @@ export const setBlockGasLimit = controlMethods({
   names: ["evm_setBlockGasLimit", "anvil_setBlockGasLimit", "hardhat_setBlockGasLimit"],
   params: { gasLimit: lenientNumber },
   result: boolean,
-  async handle({ gasLimit }, { dev }: DevModules) {
+  async handle({ gasLimit }, { dev }) {
     await dev.configure({ gasLimit });
     return true;
   },
@@ -178,7 +173,7 @@ export const setBlockGasLimit = controlMethods({
 export const setCoinbase = controlMethods({
   names: bothNames("setCoinbase"),
   params: { coinbase: address },
-  handle: ({ coinbase }, { dev }: DevModules) => dev.configure({ coinbase }),
+  handle: ({ coinbase }, { dev }) => dev.configure({ coinbase }),
 });
 
 /**
@@ -189,7 +184,7 @@ export const setCoinbase = controlMethods({
 export const setMinGasPrice = controlMethods({
   names: bothNames("setMinGasPrice"),
   params: { gasPrice: lenientNumber },
-  async handle({ gasPrice }, { dev, chain }: DevModules & { readonly chain: Pick<ChainView, "head"> }, name) {
+  async handle({ gasPrice }, { dev, chain }: ServingPorts & { readonly chain: Pick<ChainView, "head"> }, name) {
     const { header } = await chain.head();
     if (header.baseFeePerGas !== undefined) {
       throw new DevControlError(`${name} is not supported when EIP-1559 is active`);
@@ -202,14 +197,14 @@ export const setMinGasPrice = controlMethods({
 export const setNextBlockBaseFeePerGas = controlMethods({
   names: bothNames("setNextBlockBaseFeePerGas"),
   params: { baseFeePerGas: lenientNumber },
-  handle: ({ baseFeePerGas }, { dev }: DevModules) => dev.setNextBlock({ baseFeePerGas }),
+  handle: ({ baseFeePerGas }, { dev }) => dev.setNextBlock({ baseFeePerGas }),
 });
 
 /** Sets prevRandao of the next block. */
 export const setPrevRandao = controlMethods({
   names: bothNames("setPrevRandao"),
   params: { prevRandao: hash },
-  handle: ({ prevRandao }, { dev }: DevModules) => dev.setNextBlock({ prevRandao }),
+  handle: ({ prevRandao }, { dev }) => dev.setNextBlock({ prevRandao }),
 });
 
 /**
@@ -220,5 +215,5 @@ export const setPrevRandao = controlMethods({
 export const setNextSlotNumber = controlMethods({
   names: ["evmint_setNextSlotNumber"],
   params: { slotNumber: lenientNumber },
-  handle: ({ slotNumber }, { dev }: DevModules) => dev.setNextBlock({ slotNumber }),
+  handle: ({ slotNumber }, { dev }) => dev.setNextBlock({ slotNumber }),
 });

@@ -1,13 +1,12 @@
 import { hardforkAt } from "../../../base/params/hardforks.ts";
 import { toQuantity } from "../../../base/primitives/quantity.ts";
 import { FORK_PAUSE_MS } from "../../../dev/fork/fetch-remote-calls.ts";
-import type { ChainView } from "../../ports/chain-view.ts";
-import type { NodePort } from "../../ports/node.ts";
 import { boolean, json, type ParamCodec } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidValueError } from "../../transport/errors.ts";
+import { defineMethod } from "../define-method.ts";
 import { HASH, INTEGER, shape } from "../json/schemas.ts";
-import { bothNames, controlMethods, type DevModules, lenientNumber } from "./control-methods.ts";
+import type { ServingPorts } from "../rpc-ports.ts";
+import { bothNames, controlMethods, lenientNumber } from "./control-methods.ts";
 
 /** The address of a node of another chain. */
 export const remoteUrl: ParamCodec<string> = {
@@ -18,11 +17,6 @@ export const remoteUrl: ParamCodec<string> = {
     }
     throw new InvalidValueError(`${field}: the address of a node over HTTP is wanted`);
   },
-};
-
-type NodeInfoModules = {
-  readonly chain: Pick<ChainView, "config" | "head" | "suggestTip">;
-  readonly node: Pick<NodePort, "devChain">;
 };
 
 /**
@@ -36,7 +30,7 @@ export const anvilNodeInfo = defineMethod({
   params: {},
   result: json,
   private: true,
-  async handle(_params, { chain, node }: NodeInfoModules) {
+  async handle(_params, { chain, node }) {
     const { header, hash } = await chain.head();
     const baseFee = header.baseFeePerGas ?? 0n;
     const { fork, order } = await node.devChain();
@@ -80,11 +74,6 @@ const METADATA = shape(
   },
 );
 
-type MetadataModules = {
-  readonly chain: Pick<ChainView, "config" | "head">;
-  readonly node: Pick<NodePort, "info" | "devChain">;
-};
-
 /**
  * `hardhat_metadata`: `{clientVersion, chainId, instanceId, latestBlockNumber, latestBlockHash}`, numbers as JSON integers, and on a fork
  * `forkedNetwork`: `{chainId, forkBlockNumber, forkBlockHash}`. Hardhat Ignition deletes its deployment journal when `instanceId` changes.
@@ -96,10 +85,10 @@ export const hardhatMetadata = defineMethod({
   params: {},
   result: { ...json, schema: METADATA },
   private: true,
-  handle: (_params, modules: MetadataModules) => metadataOf(modules),
+  handle: (_params, modules) => metadataOf(modules),
 });
 
-async function metadataOf({ chain, node }: MetadataModules) {
+async function metadataOf({ chain, node }: ServingPorts) {
   const { hash, header } = await chain.head();
   const { clientVersion } = await node.info();
   const { instanceId, fork } = await node.devChain();
@@ -128,7 +117,7 @@ export const anvilMetadata = defineMethod({
   params: {},
   result: json,
   private: true,
-  async handle(_params, modules: MetadataModules & DevModules) {
+  async handle(_params, modules) {
     const snapshots = await modules.dev.snapshots();
     return {
       clientSemver: ANVIL_VERSION,
@@ -144,7 +133,7 @@ export const anvilMetadata = defineMethod({
 export const setLoggingEnabled = controlMethods({
   names: bothNames("setLoggingEnabled"),
   params: { isOn: boolean },
-  handle: ({ isOn }, { dev }: DevModules) => dev.configure({ logging: isOn }),
+  handle: ({ isOn }, { dev }) => dev.configure({ logging: isOn }),
 });
 
 const CHAIN_ID_END = 2n ** 64n;
@@ -163,7 +152,7 @@ const chainIdParam: ParamCodec<bigint> = {
 export const setChainId = controlMethods({
   names: ["anvil_setChainId"],
   params: { chainId: chainIdParam },
-  handle: ({ chainId }, { dev }: DevModules) => dev.setChainId({ chainId }),
+  handle: ({ chainId }, { dev }) => dev.setChainId({ chainId }),
 });
 
 /**
@@ -175,5 +164,5 @@ export const setRpcUrl = controlMethods({
   // viem calls it by the name of its mode.
   names: bothNames("setRpcUrl"),
   params: { url: remoteUrl },
-  handle: ({ url }, { dev }: DevModules) => dev.setForkUrl({ url }),
+  handle: ({ url }, { dev }) => dev.setForkUrl({ url }),
 });

@@ -1,4 +1,3 @@
-import type { DevPort } from "../../ports/dev.ts";
 import {
   type JsonSchema,
   json,
@@ -7,14 +6,13 @@ import {
   type ResultCodec,
   typeFault,
 } from "../../transport/codec.ts";
-import { defineMethod, type Method, type ParamCodecs, type Params } from "../../transport/dispatch/method.ts";
+import type { Method, ParamCodecs, Params } from "../../transport/dispatch/method.ts";
 import { InvalidValueError } from "../../transport/errors.ts";
-
-/** Port of the methods that bend a dev chain. */
-export type DevModules = { readonly dev: DevPort };
+import { defineMethod } from "../define-method.ts";
+import type { ServingPorts } from "../rpc-ports.ts";
 
 /** One definition for the names that several tools have for it. */
-export type ControlSpec<P extends ParamCodecs, Modules> = {
+export type ControlSpec<P extends ParamCodecs> = {
   /** `namespace_method`, each as on the wire */
   readonly names: readonly string[];
   /** In wire order. */
@@ -22,16 +20,16 @@ export type ControlSpec<P extends ParamCodecs, Modules> = {
   /** Of what `handle` returns; left out where it returns nothing. */
   readonly result?: Pick<ResultCodec<never>, "schema">;
   /** Returns nothing: the answer is `answerOf` the name, which it is called by. */
-  handle(params: Params<P>, modules: Modules, name: string): unknown;
+  handle(params: Params<P>, ports: ServingPorts, name: string): unknown;
 };
 
 /** A method under each name. What it returns is its JSON result; one that returns nothing answers as its tool does. */
-export function controlMethods<const P extends ParamCodecs, Modules>({
+export function controlMethods<const P extends ParamCodecs>({
   names,
   params,
   result,
   handle,
-}: ControlSpec<P, Modules>): readonly Method<Modules>[] {
+}: ControlSpec<P>): readonly Method<ServingPorts>[] {
   return names.map((name) =>
     defineMethod({
       name,
@@ -39,8 +37,8 @@ export function controlMethods<const P extends ParamCodecs, Modules>({
       result: { ...json, schema: (result ?? emptyResult(name)).schema ?? {} },
       private: true,
       untimed: true,
-      async handle(values: Params<P>, modules: Modules) {
-        const result = await handle(values, modules, name);
+      async handle(values: Params<P>, ports) {
+        const result = await handle(values, ports, name);
         return result === undefined ? answerOf(name) : result;
       },
     }),

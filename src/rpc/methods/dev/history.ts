@@ -3,25 +3,24 @@ import { bytesToHex } from "../../../base/primitives/hex.ts";
 import { toQuantity } from "../../../base/primitives/quantity.ts";
 import { packDump, unpackDump } from "../../../dev/state-dump.ts";
 import type { CallArguments } from "../../../evm/execution/call/call-arguments.ts";
-import type { ChainView } from "../../ports/chain-view.ts";
 import type { Forking } from "../../ports/dev.ts";
-import type { KeysPort } from "../../ports/keys.ts";
 import { array, boolean, data, optional, type ParamCodec, quantity } from "../../transport/codec.ts";
 import { InvalidValueError } from "../../transport/errors.ts";
-import { type SignerModules, signFields } from "../eth/sign.ts";
+import { signFields } from "../eth/sign.ts";
 import { DEFAULT_GAS } from "../eth/submit.ts";
-import { type DefaultsModules, fillTransactionFields } from "../eth/transaction-defaults.ts";
+import { fillTransactionFields } from "../eth/transaction-defaults.ts";
 import { callArguments } from "../params/call-arguments.ts";
+import type { ServingPorts } from "../rpc-ports.ts";
 import type { JsonSessions, Sessions } from "../sessions.ts";
 import { remoteUrl } from "./client.ts";
-import { bothNames, controlMethods, type DevModules, lenientCount } from "./control-methods.ts";
+import { bothNames, controlMethods, lenientCount } from "./control-methods.ts";
 
 /** Takes a snapshot of the chain with its clock, settings and pool; the returned id is valid for one `evm_revert`. */
 export const snapshot = controlMethods({
   names: ["evm_snapshot", "anvil_snapshot"],
   params: {},
   result: quantity,
-  handle: async (_params, { dev }: DevModules) => toQuantity(await dev.snapshot()),
+  handle: async (_params, { dev }) => toQuantity(await dev.snapshot()),
 });
 
 /** Reverts to a snapshot, and deletes it and all later ones; false if there is no such snapshot. */
@@ -29,14 +28,14 @@ export const revert = controlMethods({
   names: ["evm_revert", "anvil_revert"],
   params: { id: lenientCount },
   result: boolean,
-  handle: ({ id }, { dev }: DevModules) => dev.revert({ id }),
+  handle: ({ id }, { dev }) => dev.revert({ id }),
 });
 
 /** Removes the given number of newest blocks, 1 by default; their transactions do not return to the pool. */
 export const rollback = controlMethods({
   names: ["anvil_rollback"],
   params: { depth: optional(lenientCount, 1) },
-  handle: ({ depth }, { dev }: DevModules) => dev.rollback({ depth }),
+  handle: ({ depth }, { dev }) => dev.rollback({ depth }),
 });
 
 type PlacedTransaction = {
@@ -57,18 +56,11 @@ const placedTransaction: ParamCodec<PlacedTransaction> = {
   },
 };
 
-type ReorgModules = DevModules &
-  DefaultsModules &
-  SignerModules & {
-    readonly chain: Pick<ChainView, "account">;
-    readonly keys: Pick<KeysPort, "accounts">;
-  };
-
 /** Signs what is described, with the account's next nonces after block `base` where none is given. */
 async function signPlaced(
   transactions: readonly PlacedTransaction[],
   base: number,
-  modules: ReorgModules,
+  modules: ServingPorts,
 ): Promise<readonly { readonly raw: Uint8Array; readonly block: number }[]> {
   const { chain, keys } = modules;
   const nonces = new Map<Address, bigint>();
@@ -98,7 +90,7 @@ async function signPlaced(
 export const reorg = controlMethods({
   names: ["anvil_reorg"],
   params: { depth: lenientCount, transactions: optional(array(placedTransaction), []) },
-  async handle({ depth, transactions }, modules: ReorgModules) {
+  async handle({ depth, transactions }, modules) {
     const head = (await modules.chain.head()).header.number;
     const base = Math.max(0, head - depth);
     await modules.dev.reorg({ depth, transactions: await signPlaced(transactions, base, modules) });
@@ -150,7 +142,7 @@ function object(value: unknown, name: string): Readonly<Record<string, unknown>>
 export const reset = controlMethods({
   names: bothNames("reset"),
   params: { options: optional(resetOptions) },
-  handle: ({ options }, { dev }: DevModules) => dev.reset({ forking: options }),
+  handle: ({ options }, { dev }) => dev.reset({ forking: options }),
 });
 
 /**
@@ -161,8 +153,7 @@ export const dumpState = controlMethods({
   names: bothNames("dumpState"),
   params: { preserveHistoricalStates: optional(boolean) },
   result: data,
-  handle: async (_params, { dev, sessions }: DevModules & JsonSessions) =>
-    bytesToHex(await packDump(await dev.dumpState(), sessions.slices.json)),
+  handle: async (_params, { dev, sessions }) => bytesToHex(await packDump(await dev.dumpState(), sessions.slices.json)),
 });
 
 type LoadSessions = Pick<Sessions, "sendLock"> & JsonSessions["sessions"];
@@ -175,7 +166,7 @@ export const loadState = controlMethods({
   names: bothNames("loadState"),
   params: { state: data },
   result: boolean,
-  async handle({ state }, { dev, sessions }: DevModules & { readonly sessions: LoadSessions }) {
+  async handle({ state }, { dev, sessions }: ServingPorts & { readonly sessions: LoadSessions }) {
     // Half a megabyte unpacks to sixty-four, and to ten times that as values: one of all callers at a time.
     return sessions.sendLock.run("state", async () => {
       await dev.loadState({ state: await unpackDump(state, sessions.slices.json) });

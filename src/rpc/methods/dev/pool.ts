@@ -3,10 +3,10 @@ import { buildTransaction } from "../../../base/types/transaction/encode.ts";
 import { impersonatingSignature } from "../../../base/types/transaction/impersonation.ts";
 import { legacyV } from "../../../base/types/transaction/legacy.ts";
 import { address, boolean, hash, nullable } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
-import { type DefaultsModules, fillTransactionFields } from "../eth/transaction-defaults.ts";
+import { defineMethod } from "../define-method.ts";
+import { fillTransactionFields } from "../eth/transaction-defaults.ts";
 import { callArguments } from "../params/call-arguments.ts";
-import { bothNames, controlMethods, type DevModules } from "./control-methods.ts";
+import { bothNames, controlMethods } from "./control-methods.ts";
 
 /** `eth_sendUnsignedTransaction`: sends a transaction from any account, including contracts, without a key; returns the hash. */
 export const sendUnsignedTransaction = defineMethod({
@@ -15,7 +15,7 @@ export const sendUnsignedTransaction = defineMethod({
   result: hash,
   private: true,
   heavy: true,
-  async handle({ request }, modules: DevModules & DefaultsModules) {
+  async handle({ request }, modules) {
     const from = request.from ?? ZERO_ADDRESS;
     const fields = await fillTransactionFields({ ...request, from }, modules);
     const { r, s, yParity } = impersonatingSignature(from);
@@ -29,7 +29,7 @@ export const dropTransaction = controlMethods({
   names: ["hardhat_dropTransaction"],
   params: { hash },
   result: boolean,
-  handle: ({ hash }, { dev }: DevModules) => dev.drop({ hash }),
+  handle: ({ hash }, { dev }) => dev.drop({ hash }),
 });
 
 /** Removes a transaction from the pool; returns its hash, or null if it was not pooled. */
@@ -37,19 +37,19 @@ export const dropTransactionByHash = controlMethods({
   names: ["anvil_dropTransaction"],
   params: { hash },
   result: nullable(hash),
-  handle: async ({ hash }, { dev }: DevModules) => ((await dev.drop({ hash })) ? hash : null),
+  handle: async ({ hash }, { dev }) => ((await dev.drop({ hash })) ? hash : null),
 });
 
 /** Empties the pool. */
 export const dropAllTransactions = controlMethods({
   names: bothNames("dropAllTransactions"),
   params: {},
-  handle: (_params, { dev }: DevModules) => dev.dropAll({}),
+  handle: (_params, { dev }) => dev.dropAll({}),
 });
 
 /** Removes an account's transactions from the pool. */
 export const removePoolTransactions = controlMethods({
   names: ["anvil_removePoolTransactions"],
   params: { address },
-  handle: ({ address }, { dev }: DevModules) => dev.dropAll({ sender: address }),
+  handle: ({ address }, { dev }) => dev.dropAll({ sender: address }),
 });

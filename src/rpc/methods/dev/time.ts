@@ -1,6 +1,6 @@
 import type { ChainView } from "../../ports/chain-view.ts";
 import { boolean, jsonInteger } from "../../transport/codec.ts";
-import { bothNames, controlMethods, type DevModules, lenientCount } from "./control-methods.ts";
+import { bothNames, controlMethods, lenientCount } from "./control-methods.ts";
 
 /** The timestamp of block 0, in Unix seconds, as a JSON integer. */
 export const genesisTime = controlMethods({
@@ -18,7 +18,7 @@ export const increaseTime = controlMethods({
   names: ["evm_increaseTime", "anvil_increaseTime"],
   params: { seconds: lenientCount },
   result: jsonInteger,
-  handle: ({ seconds }, { dev }: DevModules) => dev.increaseTime({ seconds }),
+  handle: ({ seconds }, { dev }) => dev.increaseTime({ seconds }),
 });
 
 /**
@@ -29,7 +29,7 @@ export const setTime = controlMethods({
   names: ["evm_setTime", "anvil_setTime"],
   params: { timestamp: lenientCount },
   result: jsonInteger,
-  async handle({ timestamp }, { dev }: DevModules, name) {
+  async handle({ timestamp }, { dev }, name) {
     const moved = await dev.setTime({ timestamp });
     return name === "anvil_setTime" ? Math.max(0, moved) : moved;
   },
@@ -39,21 +39,21 @@ export const setTime = controlMethods({
 export const setNextBlockTimestamp = controlMethods({
   names: ["evm_setNextBlockTimestamp", "anvil_setNextBlockTimestamp"],
   params: { timestamp: lenientCount },
-  handle: ({ timestamp }, { dev }: DevModules) => dev.setNextBlock({ timestamp }),
+  handle: ({ timestamp }, { dev }) => dev.setNextBlock({ timestamp }),
 });
 
 /** Sets the seconds between the timestamps of consecutive blocks, regardless of the clock. */
 export const setBlockTimestampInterval = controlMethods({
   names: ["anvil_setBlockTimestampInterval", "evm_setBlockTimestampInterval"],
   params: { seconds: lenientCount },
-  handle: ({ seconds }, { dev }: DevModules) => dev.configure({ timestampInterval: seconds }),
+  handle: ({ seconds }, { dev }) => dev.configure({ timestampInterval: seconds }),
 });
 
 /** Sets the milliseconds between the timestamps of consecutive blocks; viem calls this on Hardhat nodes. */
 export const setBlockTimestampIntervalMs = controlMethods({
   names: ["hardhat_setBlockTimestampInterval"],
   params: { milliseconds: lenientCount },
-  handle: ({ milliseconds }, { dev }: DevModules) =>
+  handle: ({ milliseconds }, { dev }) =>
     dev.configure({ timestampInterval: Math.max(1, Math.round(milliseconds / 1000)) }),
 });
 
@@ -62,7 +62,7 @@ export const removeBlockTimestampInterval = controlMethods({
   names: bothNames("removeBlockTimestampInterval"),
   params: {},
   result: boolean,
-  async handle(_params, { dev }: DevModules) {
+  async handle(_params, { dev }) {
     const { timestampInterval } = await dev.settings();
     await dev.configure({ timestampInterval: undefined });
     return timestampInterval !== undefined;

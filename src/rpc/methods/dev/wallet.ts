@@ -4,17 +4,15 @@ import { bytesToHex } from "../../../base/primitives/hex.ts";
 import { toQuantity } from "../../../base/primitives/quantity.ts";
 import type { CallArguments } from "../../../evm/execution/call/call-arguments.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
-import type { KeysPort } from "../../ports/keys.ts";
 import { address, array, boolean, data, json, object, optional, quantity, string } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidParamsError } from "../../transport/errors.ts";
 import { CALL_BUNDLE_LIMITS, type CallBundle } from "../call-bundles.ts";
-import type { SignerModules } from "../eth/sign.ts";
-import { type SendModules, sendSigned } from "../eth/submit.ts";
+import { defineMethod } from "../define-method.ts";
+import { sendSigned } from "../eth/submit.ts";
 import { SAMPLE } from "../example-values.ts";
 import { receiptText } from "../json/receipt-json.ts";
 import { BOOLEAN, HASH, INTEGER, LOG, listOf, NULL, QUANTITY, shape } from "../json/schemas.ts";
-import type { Sessions } from "../sessions.ts";
+import type { RpcPorts } from "../rpc-ports.ts";
 import {
   AtomicityUnsupportedError,
   CallBundleTooLargeError,
@@ -23,10 +21,6 @@ import {
   UnsupportedCapabilityError,
 } from "./wallet-errors.ts";
 
-// A dev chain as the wallet of a page that is tested: its accounts are unlocked, so nobody is asked.
-
-type ConfigModule = { readonly chain: Pick<ChainView, "config"> };
-
 /** `eth_requestAccounts`: the accounts that the node signs for, as `eth_accounts`. @see EIP-1102 */
 export const requestAccounts = defineMethod({
   name: "eth_requestAccounts",
@@ -34,7 +28,7 @@ export const requestAccounts = defineMethod({
   example: [],
   result: array(address),
   private: true,
-  handle: (_params, { keys }: { readonly keys: Pick<KeysPort, "accounts"> }) => keys.accounts(),
+  handle: (_params, { keys }) => keys.accounts(),
 });
 
 const walletChain = object("WalletChain", { chainId: quantity });
@@ -62,7 +56,7 @@ function chainMethod(name: string) {
     example: [{ chainId: "0x7a69" }],
     result: { ...json, schema: NULL },
     private: true,
-    handle({ chain: { chainId } }, { chain }: ConfigModule) {
+    handle({ chain: { chainId } }, { chain }) {
       if (chainId === undefined) throw new InvalidParamsError("missing chainId", "chain");
       const own = chain.config.chainId;
       if (chainId !== own) throw new UnknownWalletChainError(chainId, own);
@@ -87,10 +81,7 @@ export const getCapabilities = defineMethod({
     schema: { title: "WalletCapabilities", type: "object", additionalProperties: { type: "object" } },
   },
   private: true,
-  async handle(
-    { account, chainIds },
-    { chain, keys }: ConfigModule & { readonly keys: Pick<KeysPort, "assertKnown"> },
-  ) {
+  async handle({ account, chainIds }, { chain, keys }) {
     await keys.assertKnown({ address: account });
     const { chainId } = chain.config;
     if (chainIds !== undefined && !chainIds.includes(chainId)) return {};
@@ -109,13 +100,6 @@ const callBundle = object("CallBundle", {
   calls: array(bundledCall),
   capabilities: json,
 });
-
-type WalletModules = SendModules &
-  SignerModules & {
-    readonly keys: Pick<KeysPort, "accounts" | "assertKnown">;
-    readonly chain: Pick<ChainView, "receipt" | "subscribe">;
-    readonly sessions: Pick<Sessions, "callBundles">;
-  };
 
 /**
  * `wallet_sendCalls`: sends each call as its own transaction, after the previous one is in a block. Returns the bundle id once the first is
@@ -140,7 +124,7 @@ export const sendCalls = defineMethod({
   result: { ...json, schema: shape("SentCalls", { id: { type: "string" } }) },
   private: true,
   heavy: true,
-  async handle({ bundle: request }, modules: WalletModules) {
+  async handle({ bundle: request }, modules: RpcPorts) {
     const { id = bytesToHex(randomBytes(32)), chainId, calls = [], atomicRequired = false } = request;
     const own = modules.chain.config.chainId;
     if (chainId !== undefined && chainId !== own) throw new UnsupportedCallsChainError(chainId, own);
@@ -186,12 +170,12 @@ function assertCapabilities(capabilities: unknown): void {
   }
 }
 
-function send(call: CallArguments, from: Address, modules: WalletModules) {
+function send(call: CallArguments, from: Address, modules: RpcPorts) {
   return sendSigned(call, from, modules, (digest) => modules.keys.signTransaction({ address: from, digest }));
 }
 
 /** Rejects never: what goes wrong is the bundle's fault. */
-async function sendRest(bundle: CallBundle, calls: readonly CallArguments[], from: Address, modules: WalletModules) {
+async function sendRest(bundle: CallBundle, calls: readonly CallArguments[], from: Address, modules: RpcPorts) {
   try {
     for (const call of calls) {
       if (!(await succeeds(bundle, modules.chain))) break;
@@ -268,13 +252,7 @@ export const getCallsStatus = defineMethod({
     ),
   },
   private: true,
-  async handle(
-    { id },
-    {
-      chain,
-      sessions,
-    }: { readonly chain: Pick<ChainView, "config" | "receipt">; readonly sessions: Pick<Sessions, "callBundles"> },
-  ) {
+  async handle({ id }, { chain, sessions }: RpcPorts) {
     const bundle = sessions.callBundles.get(id);
     const mined = await Promise.all(bundle.hashes.map((hash) => chain.receipt({ hash })));
     const receipts = mined.flatMap((receipt) => receipt ?? []);

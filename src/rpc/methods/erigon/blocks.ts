@@ -1,22 +1,19 @@
 import { forkSchedule } from "../../../base/params/fork-id.ts";
 import { andThen } from "../../../base/threads/maybe-promise.ts";
 import { blockSelector, byHash, numberOrTag } from "../../ports/block-selector.ts";
-import type { ChainView } from "../../ports/chain-view.ts";
-import type { InspectionPort } from "../../ports/inspection.ts";
 import { boolean, json, lenientInteger, optional, quantityNumber, rawJson, rawJsonOf } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
 import { UnknownBlockError } from "../../transport/errors.ts";
-import { type HeaderModules, headerText } from "../eth/blocks.ts";
+import { defineMethod } from "../define-method.ts";
+import { headerText } from "../eth/blocks.ts";
 import { HEADER, orNull } from "../json/schemas.ts";
 import { quantityText } from "../json/write.ts";
-import type { Sessions } from "../sessions.ts";
 
 /** `erigon_forks`: the genesis hash, and the blocks and times (Unix seconds) of the forks after genesis (EIP-2124), ascending. */
 export const forks = defineMethod({
   name: "erigon_forks",
   params: {},
   result: json,
-  handle: (_params, { chain }: { chain: Pick<ChainView, "header" | "config" | "genesisHash"> }) =>
+  handle: (_params, { chain }) =>
     andThen(chain.header({ at: 0 }), (genesis) => {
       const { blocks, times } = forkSchedule(chain.config, genesis?.header.timestamp ?? 0);
       return { genesis: chain.genesisHash, heightForks: blocks, timeForks: times };
@@ -33,7 +30,7 @@ export const blockNumber = defineMethod({
   params: { block: optional(numberOrTag, "latest") },
   example: ["latest"],
   result: quantityNumber,
-  handle: ({ block }, { chain }: { chain: Pick<ChainView, "header"> }) =>
+  handle: ({ block }, { chain }) =>
     andThen(chain.header({ at: block }), (sealed) => {
       if (!sealed) throw new UnknownBlockError("header not found");
       return sealed.header.number;
@@ -46,7 +43,7 @@ export const getHeaderByNumber = defineMethod({
   params: { block: numberOrTag },
   example: ["latest"],
   result: rawJsonOf(orNull(HEADER)),
-  handle: ({ block }, modules: HeaderModules) => headerText(block, modules),
+  handle: ({ block }, modules) => headerText(block, modules),
 });
 
 /** `erigon_getBlockByTimestamp`: the newest block whose timestamp is at most `timestamp` (Unix seconds); null if there is no such block. */
@@ -55,16 +52,7 @@ export const getBlockByTimestamp = defineMethod({
   params: { timestamp: lenientInteger, isFull: boolean },
   example: [1_700_000_000, false],
   result: rawJson,
-  async handle(
-    { timestamp, isFull },
-    {
-      chain,
-      sessions,
-    }: {
-      chain: Pick<ChainView, "head" | "header" | "block">;
-      sessions: Pick<Sessions, "blockJson">;
-    },
-  ) {
+  async handle({ timestamp, isFull }, { chain, sessions }) {
     const head = await chain.head();
     let low = -1;
     let high = head.header.number;
@@ -94,16 +82,7 @@ export const getBalanceChangesInBlock = defineMethod({
   example: ["latest"],
   result: rawJson,
   heavy: true,
-  async handle(
-    { block },
-    {
-      chain,
-      inspection,
-    }: {
-      chain: Pick<ChainView, "header" | "account">;
-      inspection: Pick<InspectionPort, "modifiedAccounts">;
-    },
-  ) {
+  async handle({ block }, { chain, inspection }) {
     const sealed = await chain.header({ at: block });
     if (!sealed) throw new UnknownBlockError("header not found");
     const { number, parentHash } = sealed.header;

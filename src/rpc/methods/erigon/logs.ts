@@ -4,15 +4,13 @@ import type { CancelToken } from "../../../base/threads/cancel-token.ts";
 import { inSlices } from "../../../base/threads/in-slices.ts";
 import { andThen } from "../../../base/threads/maybe-promise.ts";
 import { byHash } from "../../ports/block-selector.ts";
-import type { ChainView } from "../../ports/chain-view.ts";
 import { boolean, hash, json, jsonString, lenientInteger, object, optional, rawJson } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidParamsError, RequestTimeoutError, UnknownBlockError } from "../../transport/errors.ts";
+import { defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { logListsInSteps } from "../json/receipt-json.ts";
 import { assertTermCount, type LogCriteria, logCriteria, resolveRange } from "../params/log-criteria.ts";
-import type { RpcSettings } from "../rpc-ports.ts";
-import type { JsonSessions } from "../sessions.ts";
+import type { ServingPorts } from "../rpc-ports.ts";
 
 /** `erigon_getLogsByHash`: the logs of a block, one list for each transaction; null for an unknown block. */
 export const getLogsByHash = defineMethod({
@@ -20,7 +18,7 @@ export const getLogsByHash = defineMethod({
   params: { blockHash: hash },
   example: [SAMPLE.hash],
   result: rawJson,
-  handle: ({ blockHash }, { chain, sessions }: JsonSessions & { chain: Pick<ChainView, "block"> }) =>
+  handle: ({ blockHash }, { chain, sessions }) =>
     andThen(chain.block({ at: byHash(blockHash) }), (executed) => {
       if (!executed) return "null";
       return inSlices(logListsInSteps(executed), sessions.slices.json);
@@ -32,11 +30,6 @@ const logOptions = object("LogFilterOptions", {
   blockCount: lenientInteger,
   ignoreTopicsOrder: boolean,
 });
-
-type Modules = {
-  readonly chain: Pick<ChainView, "head" | "oldest" | "header" | "logs">;
-  readonly settings: Pick<RpcSettings, "logLimits">;
-};
 
 /** What is read of a log object; the rest is passed on. */
 type LogObject = {
@@ -63,7 +56,7 @@ export const getLatestLogs = defineMethod({
   example: [{ address: SAMPLE.bob }, { logCount: 10 }],
   result: json,
   heavy: true,
-  async handle({ criteria, options }, modules: Modules, context) {
+  async handle({ criteria, options }, modules, context) {
     const { logCount = 0, blockCount = 0, ignoreTopicsOrder = false } = options;
     const { logLimits } = modules.settings;
     assertTermCount(criteria, logLimits.termsMax);
@@ -89,7 +82,7 @@ type Wanted = {
   readonly ignoreTopicsOrder: boolean;
 };
 
-async function rangeOf(criteria: LogCriteria, chain: Modules["chain"]) {
+async function rangeOf(criteria: LogCriteria, chain: ServingPorts["chain"]) {
   if (criteria.blockHash === undefined) {
     const { block: oldest } = await chain.oldest();
     const { header } = await chain.head();
@@ -105,7 +98,7 @@ async function rangeOf(criteria: LogCriteria, chain: Modules["chain"]) {
 async function newestLogs(
   { criteria, logsMax, blockCount, ignoreTopicsOrder }: Wanted,
   { from, to }: { readonly from: number; readonly to: number },
-  { chain, settings }: Modules,
+  { chain, settings }: ServingPorts,
   cancel: CancelToken,
 ): Promise<readonly LogObject[]> {
   const anywhere = new Set(criteria.topics.flat());

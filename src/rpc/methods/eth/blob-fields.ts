@@ -5,14 +5,8 @@ import { BLOBS_PER_TX_MAX } from "../../../base/params/gas.ts";
 import { hardforkAt, isAtLeast } from "../../../base/params/hardforks.ts";
 import type { BlobSidecar } from "../../../base/types/transaction/transaction.ts";
 import type { CallArguments } from "../../../evm/execution/call/call-arguments.ts";
-import type { ChainView } from "../../ports/chain-view.ts";
-import type { BlobProver } from "../../ports/tools.ts";
 import { InvalidParamsError, TransactionFieldsError } from "../../transport/errors.ts";
-
-type BlobModules = {
-  readonly chain: Pick<ChainView, "config" | "head">;
-  readonly tools: BlobProver;
-};
+import type { ServingPorts } from "../rpc-ports.ts";
 
 /**
  * What belongs to the blobs in `request`: commitments, proofs and versioned hashes, computed where they are missing and checked
@@ -22,7 +16,7 @@ type BlobModules = {
  */
 export async function withBlobFields(
   request: CallArguments,
-  { chain, tools }: BlobModules,
+  { chain, tools }: ServingPorts,
 ): Promise<{ readonly request: CallArguments; readonly sidecar?: BlobSidecar }> {
   const { blobs, commitments, proofs, blobVersionedHashes } = request;
   if (blobs === undefined) return { request };
@@ -74,7 +68,7 @@ function assertCount(what: string, given: readonly unknown[] | undefined, want: 
 }
 
 /** The form of proofs follows the fork of the head, as in geth. */
-async function isOsaka(chain: BlobModules["chain"]): Promise<boolean> {
+async function isOsaka(chain: ServingPorts["chain"]): Promise<boolean> {
   return isAtLeast(hardforkAt(chain.config, (await chain.head()).header), "osaka");
 }
 

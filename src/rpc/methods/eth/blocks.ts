@@ -11,34 +11,21 @@ import {
   blockSelector,
   byHash,
 } from "../../ports/block-selector.ts";
-import type { ChainView } from "../../ports/chain-view.ts";
 import { boolean, hash, type JsonText, nullable, quantityNumber, rawJsonOf } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
+import { defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { accountAccessText } from "../json/access-list-json.ts";
 import { uncleTextAt } from "../json/block-json.ts";
 import { listInSteps } from "../json/list-in-steps.ts";
 import { ACCOUNT_ACCESS, BLOCK, HEADER, listOf, orNull, RECEIPT, UNCLE } from "../json/schemas.ts";
-import type { Sessions } from "../sessions.ts";
-
-/** What the methods ask for that show whole blocks. */
-export type BlockModules = {
-  readonly chain: Pick<ChainView, "block">;
-  readonly sessions: Pick<Sessions, "blockJson">;
-};
-
-export type HeaderModules = {
-  readonly chain: Pick<ChainView, "header">;
-  readonly sessions: Pick<Sessions, "blockJson">;
-};
+import type { ServingPorts } from "../rpc-ports.ts";
 
 /** `eth_blockNumber`: number of the newest block. */
 export const blockNumber = defineMethod({
   name: "eth_blockNumber",
   params: {},
   result: quantityNumber,
-  handle: (_params, { chain }: { chain: Pick<ChainView, "head"> }) =>
-    andThen(chain.head(), ({ header }) => header.number),
+  handle: (_params, { chain }) => andThen(chain.head(), ({ header }) => header.number),
 });
 
 /** `eth_getBlockByNumber`: the block with transaction hashes, or full transactions if `isFull`; null beyond the head. */
@@ -47,7 +34,7 @@ export const getBlockByNumber = defineMethod({
   params: { block: blockNumberOrTag, isFull: boolean },
   example: ["latest", false],
   result: rawJsonOf(orNull(BLOCK)),
-  handle: ({ block, isFull }, { chain, sessions: { blockJson } }: BlockModules) =>
+  handle: ({ block, isFull }, { chain, sessions: { blockJson } }) =>
     andThen(chain.block({ at: block }), (executed) => {
       if (!executed) return "null";
       if (block === "pending") return blockJson.pendingText(executed, isFull);
@@ -61,7 +48,7 @@ export const getBlockByHash = defineMethod({
   params: { blockHash: hash, isFull: boolean },
   example: [SAMPLE.hash, true],
   result: rawJsonOf(orNull(BLOCK)),
-  handle: ({ blockHash, isFull }, { chain, sessions }: BlockModules) =>
+  handle: ({ blockHash, isFull }, { chain, sessions }) =>
     andThen(chain.block({ at: byHash(blockHash) }), (executed) =>
       executed ? sessions.blockJson.get(executed, isFull ? "full" : "hashes") : "null",
     ),
@@ -73,12 +60,12 @@ export const getHeaderByNumber = defineMethod({
   params: { block: blockNumberOrTag },
   example: ["latest"],
   result: rawJsonOf(orNull(HEADER)),
-  handle: ({ block }, modules: HeaderModules) => headerText(block, modules),
+  handle: ({ block }, modules) => headerText(block, modules),
 });
 
 export function headerText(
   block: BlockNumberOrTag,
-  { chain, sessions: { blockJson } }: HeaderModules,
+  { chain, sessions: { blockJson } }: ServingPorts,
 ): MaybePromise<JsonText> {
   if (block === "pending") return "null";
   return andThen(chain.header({ at: block }), (sealed) => (sealed ? blockJson.header(sealed) : "null"));
@@ -90,7 +77,7 @@ export const getHeaderByHash = defineMethod({
   params: { blockHash: hash },
   example: [SAMPLE.hash],
   result: rawJsonOf(orNull(HEADER)),
-  handle: ({ blockHash }, { chain, sessions }: HeaderModules) =>
+  handle: ({ blockHash }, { chain, sessions }) =>
     andThen(chain.header({ at: byHash(blockHash) }), (sealed) => (sealed ? sessions.blockJson.header(sealed) : "null")),
 });
 
@@ -104,7 +91,7 @@ export const getBlockReceipts = defineMethod({
   params: { block: blockSelector },
   example: ["latest"],
   result: rawJsonOf(orNull(listOf(RECEIPT))),
-  handle: ({ block }, { chain, sessions: { blockJson } }: BlockModules) =>
+  handle: ({ block }, { chain, sessions: { blockJson } }) =>
     andThen(chain.block({ at: block }), (executed) => {
       if (!executed) return "null";
       return block === "pending" ? blockJson.pendingReceipts(executed) : blockJson.get(executed, "receipts");
@@ -130,13 +117,7 @@ export const getBlockAccessList = defineMethod({
   params: { block: blockSelector },
   example: ["latest"],
   result: rawJsonOf(orNull(listOf(ACCOUNT_ACCESS))),
-  handle: (
-    { block },
-    {
-      chain,
-      sessions,
-    }: { chain: Pick<ChainView, "accessList">; sessions: { readonly slices: Pick<Sessions["slices"], "json"> } },
-  ) =>
+  handle: ({ block }, { chain, sessions }) =>
     andThen(chain.accessList({ at: block }), (list) => {
       if (list === undefined) return "null";
       if (list === null) throw new NoBlockAccessListError();
@@ -150,8 +131,7 @@ export const getBlockTransactionCountByNumber = defineMethod({
   params: { block: blockNumberOrTag },
   example: ["latest"],
   result: nullable(quantityNumber),
-  handle: ({ block }, { chain }: { chain: Pick<ChainView, "transactionCount"> }) =>
-    andThen(chain.transactionCount({ at: block }), (count) => count ?? null),
+  handle: ({ block }, { chain }) => andThen(chain.transactionCount({ at: block }), (count) => count ?? null),
 });
 
 /** `eth_getBlockTransactionCountByHash`: number of transactions in the block; null if unknown. */
@@ -160,14 +140,12 @@ export const getBlockTransactionCountByHash = defineMethod({
   params: { blockHash: hash },
   example: [SAMPLE.hash],
   result: nullable(quantityNumber),
-  handle: ({ blockHash }, { chain }: { chain: Pick<ChainView, "transactionCount"> }) =>
+  handle: ({ blockHash }, { chain }) =>
     andThen(chain.transactionCount({ at: byHash(blockHash) }), (count) => count ?? null),
 });
 
-type UncleModules = { readonly chain: Pick<ChainView, "header" | "block"> };
-
 /** The uncles of a block, which is not read where its header says that there are none; undefined where there is no such block. */
-function unclesAt(at: BlockSelector, chain: UncleModules["chain"]): MaybePromise<readonly Header[] | undefined> {
+function unclesAt(at: BlockSelector, chain: ServingPorts["chain"]): MaybePromise<readonly Header[] | undefined> {
   return andThen(chain.header({ at }), (sealed) => {
     if (sealed === undefined || sealed.header.sha3Uncles === EMPTY_UNCLES_HASH) return sealed && [];
     return andThen(chain.block({ at }), (executed) => executed?.block.uncles);
@@ -180,8 +158,7 @@ export const getUncleCountByBlockHash = defineMethod({
   params: { blockHash: hash },
   example: [SAMPLE.hash],
   result: nullable(quantityNumber),
-  handle: ({ blockHash }, { chain }: UncleModules) =>
-    andThen(unclesAt(byHash(blockHash), chain), (uncles) => uncles?.length ?? null),
+  handle: ({ blockHash }, { chain }) => andThen(unclesAt(byHash(blockHash), chain), (uncles) => uncles?.length ?? null),
 });
 
 /** `eth_getUncleCountByBlockNumber`: number of uncles, which only imported proof-of-work blocks have; null for an unknown block. */
@@ -190,7 +167,7 @@ export const getUncleCountByBlockNumber = defineMethod({
   params: { block: blockNumberOrTag },
   example: ["latest"],
   result: nullable(quantityNumber),
-  handle: ({ block }, { chain }: UncleModules) => andThen(unclesAt(block, chain), (uncles) => uncles?.length ?? null),
+  handle: ({ block }, { chain }) => andThen(unclesAt(block, chain), (uncles) => uncles?.length ?? null),
 });
 
 /** `eth_getUncleByBlockHashAndIndex`: an uncle's header as a block without transactions; null if there is no such uncle. */
@@ -199,7 +176,7 @@ export const getUncleByBlockHashAndIndex = defineMethod({
   params: { blockHash: hash, index: quantityNumber },
   example: [SAMPLE.hash, "0x0"],
   result: rawJsonOf(orNull(UNCLE)),
-  handle: ({ blockHash, index }, { chain, sessions }: UncleModules & HeaderModules) =>
+  handle: ({ blockHash, index }, { chain, sessions }) =>
     andThen(unclesAt(byHash(blockHash), chain), (uncles) => uncleTextAt(uncles, index, sessions.blockJson.style)),
 });
 
@@ -209,6 +186,6 @@ export const getUncleByBlockNumberAndIndex = defineMethod({
   params: { block: blockNumberOrTag, index: quantityNumber },
   example: ["latest", "0x0"],
   result: rawJsonOf(orNull(UNCLE)),
-  handle: ({ block, index }, { chain, sessions }: UncleModules & HeaderModules) =>
+  handle: ({ block, index }, { chain, sessions }) =>
     andThen(unclesAt(block, chain), (uncles) => uncleTextAt(uncles, index, sessions.blockJson.style)),
 });

@@ -3,10 +3,8 @@ import { toQuantity } from "../../../base/primitives/quantity.ts";
 import { andThen } from "../../../base/threads/maybe-promise.ts";
 import { type ForkConfig, forkConfigs } from "../../../chain/fork-config.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
-import type { KeysPort } from "../../ports/keys.ts";
-import type { NodePort } from "../../ports/node.ts";
 import { address, array, json, quantity, quantityNumber, rawJsonOf } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
+import { defineMethod } from "../define-method.ts";
 import { syncProgressText } from "../json/block-json.ts";
 import { SYNC_STATUS } from "../json/schemas.ts";
 
@@ -15,8 +13,7 @@ export const protocolVersion = defineMethod({
   name: "eth_protocolVersion",
   params: {},
   result: quantityNumber,
-  handle: (_params, { node }: { node: Pick<NodePort, "info"> }) =>
-    andThen(node.info(), ({ protocolVersion }) => protocolVersion),
+  handle: (_params, { node }) => andThen(node.info(), ({ protocolVersion }) => protocolVersion),
 });
 
 /** `eth_chainId`: the chain id that transactions are signed for (EIP-155, EIP-695). */
@@ -24,7 +21,7 @@ export const chainId = defineMethod({
   name: "eth_chainId",
   params: {},
   result: quantity,
-  handle: (_params, { chain }: { chain: Pick<ChainView, "config"> }) => chain.config.chainId,
+  handle: (_params, { chain }) => chain.config.chainId,
 });
 
 /**
@@ -35,14 +32,7 @@ export const config = defineMethod({
   name: "eth_config",
   params: {},
   result: json,
-  async handle(
-    _params,
-    {
-      chain,
-    }: {
-      chain: Pick<ChainView, "config" | "genesisHash" | "genesisTime" | "head" | "header" | "isControlled" | "oldest">;
-    },
-  ) {
+  async handle(_params, { chain }) {
     const { header } = await chain.head();
     const { current, next, last } = forkConfigs(chain.config, await firstBlock(chain), header.timestamp);
     return { current: jsonOf(current), next: jsonOf(next), last: jsonOf(last) };
@@ -81,7 +71,7 @@ export const capabilities = defineMethod({
   name: "eth_capabilities",
   params: {},
   result: json,
-  handle: (_params, { chain }: { chain: Pick<ChainView, "head" | "oldest"> }) =>
+  handle: (_params, { chain }) =>
     andThen(chain.oldest(), ({ block, state, proof }) =>
       andThen(chain.head(), ({ hash, header }) => ({
         head: { number: toQuantity(header.number), hash },
@@ -104,7 +94,7 @@ export const syncing = defineMethod({
   name: "eth_syncing",
   params: {},
   result: rawJsonOf(SYNC_STATUS),
-  handle: (_params, { node }: { node: Pick<NodePort, "info"> }) =>
+  handle: (_params, { node }) =>
     andThen(node.info(), ({ syncProgress }) => (syncProgress === undefined ? "false" : syncProgressText(syncProgress))),
 });
 
@@ -113,7 +103,7 @@ export const coinbase = defineMethod({
   name: "eth_coinbase",
   params: {},
   result: address,
-  handle: (_params, { node }: { node: Pick<NodePort, "info"> }) => andThen(node.info(), ({ coinbase }) => coinbase),
+  handle: (_params, { node }) => andThen(node.info(), ({ coinbase }) => coinbase),
 });
 
 /** `eth_accounts`: the accounts this node can sign for. */
@@ -121,5 +111,5 @@ export const accounts = defineMethod({
   name: "eth_accounts",
   params: {},
   result: array(address),
-  handle: (_params, { keys }: { keys: Pick<KeysPort, "accounts"> }) => keys.accounts(),
+  handle: (_params, { keys }) => keys.accounts(),
 });

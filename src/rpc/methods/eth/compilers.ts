@@ -1,16 +1,15 @@
 import { isJsonObject } from "../../../base/primitives/shape.ts";
 import type { Compiler } from "../../ports/tools.ts";
 import { array, json, type ParamCodec, string } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
 import { CompilerError, InvalidValueError } from "../../transport/errors.ts";
+import { defineMethod } from "../define-method.ts";
 
 /** `eth_getCompilers`: the languages whose compilers are installed and load. */
 export const getCompilers = defineMethod({
   name: "eth_getCompilers",
   params: {},
   result: array(string),
-  handle: async (_params, { tools }: { tools: Compiler }) =>
-    (await tools.compilerVersion()) === undefined ? [] : ["solidity"],
+  handle: async (_params, { tools }) => ((await tools.compilerVersion()) === undefined ? [] : ["solidity"]),
 });
 
 const FILE = "source.sol";
@@ -32,7 +31,7 @@ export const compileSolidity = defineMethod({
   params: { source: string },
   example: ["contract Empty {}"],
   result: json,
-  async handle({ source }, { tools }: { tools: Compiler }) {
+  async handle({ source }, { tools }) {
     if (source === "") throw new CompilerError("solc: empty source string");
     const version = await compilerVersion(tools);
     const { contracts = {} } = await tools.compile({
@@ -107,7 +106,7 @@ export const compileStandardJson = defineMethod({
     },
   ],
   result: json,
-  async handle({ input }, { tools }: { tools: Compiler }) {
+  async handle({ input }, { tools }) {
     const version = await compilerVersion(tools);
     const settings = { ...input.settings, outputSelection: { "*": { "*": OUTPUTS } } };
     const { contracts = {} } = await tools.compile({ ...input, settings });

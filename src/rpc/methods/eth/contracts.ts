@@ -1,7 +1,7 @@
-import type { ContractsPort, KnownContract } from "../../ports/contracts.ts";
+import type { KnownContract } from "../../ports/contracts.ts";
 import { address, array, boolean, optional, rawJsonOf, string } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidParamsError } from "../../transport/errors.ts";
+import { defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { ADDRESS, listOf, mapOf, orNull, shape } from "../json/schemas.ts";
 
@@ -44,7 +44,7 @@ export const getKnownContracts = defineMethod({
   params: { addresses: array(address), withSources: optional(boolean, false) },
   example: [[SAMPLE.alice], true],
   result: rawJsonOf(listOf(orNull(KNOWN_CONTRACT))),
-  async handle({ addresses, withSources }, { contracts }: { contracts: Pick<ContractsPort, "known"> }) {
+  async handle({ addresses, withSources }, { contracts }) {
     const { addressesMax, withSourcesMax } = KNOWN_CONTRACT_LIMITS;
     const max = withSources ? withSourcesMax : addressesMax;
     if (addresses.length > max) throw new InvalidParamsError(`at most ${max} addresses`, "addresses");
@@ -69,7 +69,7 @@ export const findContracts = defineMethod({
   example: ["Token"],
   result: rawJsonOf(listOf(shape("FoundContract", { address: ADDRESS, name: TEXT, origin: ORIGIN }))),
   heavy: true,
-  async handle({ name }, { contracts }: { contracts: Pick<ContractsPort, "find"> }) {
+  async handle({ name }, { contracts }) {
     const { nameCharsMax, foundMax } = KNOWN_CONTRACT_LIMITS;
     if (name === "" || name.length > nameCharsMax) {
       throw new InvalidParamsError(`a name has 1 to ${nameCharsMax} characters`, "name");

@@ -2,15 +2,15 @@ import { andThen, type MaybePromise } from "../../../base/threads/maybe-promise.
 import { assertBlobFeeHasBlobs } from "../../../evm/execution/call/call-arguments.ts";
 import type { CallOutcome } from "../../../evm/execution/call/call-many.ts";
 import { type BlockSelector, blockSelector } from "../../ports/block-selector.ts";
-import type { ChainView, NextBlock } from "../../ports/chain-view.ts";
-import type { ExecutionPort } from "../../ports/execution.ts";
+import type { NextBlock } from "../../ports/chain-view.ts";
 import { data, optional, quantity, rawJson, rawJsonOf } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
+import { defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { ACCESS_LIST, QUANTITY, shape } from "../json/schemas.ts";
 import { accessListText } from "../json/transaction-json.ts";
 import { dataText, quantityText } from "../json/write.ts";
 import { blockOverrides, callArguments, callBundles, stateContext, stateOverrides } from "../params/call-arguments.ts";
+import type { ServingPorts } from "../rpc-ports.ts";
 
 /**
  * `eth_call`: executes a message call on the state after `block` and returns its output. Nothing is written.
@@ -28,11 +28,7 @@ export const call = defineMethod({
   example: [SAMPLE.call, "latest"],
   result: data,
   heavy: true,
-  handle(
-    { request, block, stateOverrides, blockOverrides },
-    { execution }: { execution: Pick<ExecutionPort, "call"> },
-    context,
-  ) {
+  handle({ request, block, stateOverrides, blockOverrides }, { execution }, context) {
     assertBlobFeeHasBlobs(request);
     return execution.call({ args: request, at: block, overrides: { stateOverrides, blockOverrides }, cancel: context });
   },
@@ -54,11 +50,7 @@ export const callMany = defineMethod({
   example: [[{ transactions: [SAMPLE.call, SAMPLE.call] }], { blockNumber: "latest" }],
   result: rawJson,
   heavy: true,
-  async handle(
-    { bundles, context, stateOverrides },
-    { execution }: { execution: Pick<ExecutionPort, "callMany"> },
-    caller,
-  ) {
+  async handle({ bundles, context, stateOverrides }, { execution }, caller) {
     const { blockNumber: at = "latest", transactionIndex: txIndex } = context;
     const outcomes = await execution.callMany({
       bundles,
@@ -74,13 +66,8 @@ function outcomeText(outcome: CallOutcome): string {
   return "value" in outcome ? `{"value":${dataText(outcome.value)}}` : `{"error":${JSON.stringify(outcome.error)}}`;
 }
 
-type NextBlockModules = { readonly chain: Pick<ChainView, "nextBlock"> };
-
 /** A transaction that is being prepared will be in the block after the head: contracts see its time and number. */
-function targetOf(
-  block: BlockSelector | undefined,
-  chain: NextBlockModules["chain"],
-): MaybePromise<NextBlock["target"]> {
+function targetOf(block: BlockSelector | undefined, chain: ServingPorts["chain"]): MaybePromise<NextBlock["target"]> {
   return block === undefined ? andThen(chain.nextBlock(), ({ target }) => target) : { at: block };
 }
 
@@ -101,11 +88,7 @@ export const estimateGas = defineMethod({
   example: [SAMPLE.call],
   result: quantity,
   heavy: true,
-  handle(
-    { request, block, stateOverrides, blockOverrides },
-    { chain, execution }: NextBlockModules & { execution: Pick<ExecutionPort, "estimateGas"> },
-    context,
-  ) {
+  handle({ request, block, stateOverrides, blockOverrides }, { chain, execution }, context) {
     assertBlobFeeHasBlobs(request);
     return andThen(targetOf(block, chain), (target) =>
       execution.estimateGas({
@@ -134,11 +117,7 @@ export const createAccessList = defineMethod({
     shape("AccessListResult", { accessList: ACCESS_LIST, gasUsed: QUANTITY }, { error: { type: "string" } }),
   ),
   heavy: true,
-  async handle(
-    { request, block, stateOverrides },
-    { chain, execution }: NextBlockModules & { execution: Pick<ExecutionPort, "createAccessList"> },
-    caller,
-  ) {
+  async handle({ request, block, stateOverrides }, { chain, execution }, caller) {
     assertBlobFeeHasBlobs(request);
     const overrides = { stateOverrides };
     const { accessList, gasUsed, error } = await execution.createAccessList({

@@ -6,8 +6,8 @@ import type { FeeHistory } from "../../../chain/fees/fee-history.ts";
 import { blockNumberOrTag } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import { jsonKind, nullable, type ParamCodec, quantity, rawJsonOf, typeFault } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidValueError } from "../../transport/errors.ts";
+import { defineMethod } from "../define-method.ts";
 import { FEE_HISTORY } from "../json/schemas.ts";
 import { quantityText } from "../json/write.ts";
 import { proposedBaseFee } from "./transaction-defaults.ts";
@@ -20,10 +20,7 @@ export const gasPrice = defineMethod({
   name: "eth_gasPrice",
   params: {},
   result: quantity,
-  async handle(
-    _params,
-    { chain }: { chain: Pick<ChainView, "config" | "head" | "isControlled" | "nextBlock" | "suggestTip"> },
-  ) {
+  async handle(_params, { chain }) {
     const { header } = await chain.head();
     const baseFee = chain.config.zeroBaseFee ? 0n : ((await proposedBaseFee(header, chain)) ?? 0n);
     return (await chain.suggestTip()) + baseFee;
@@ -35,7 +32,7 @@ export const maxPriorityFeePerGas = defineMethod({
   name: "eth_maxPriorityFeePerGas",
   params: {},
   result: quantity,
-  handle: (_params, { chain }: { chain: Pick<ChainView, "suggestTip"> }) => chain.suggestTip(),
+  handle: (_params, { chain }) => chain.suggestTip(),
 });
 
 const NO_BLOCKS = '{"oldestBlock":"0x0","gasUsedRatio":null}';
@@ -77,7 +74,7 @@ export const feeHistory = defineMethod({
   example: ["0x5", "latest", [25, 75]],
   result: rawJsonOf(FEE_HISTORY),
   heavy: true,
-  handle({ count, newest, percentiles }, { chain }: FeeHistoryModules) {
+  handle({ count, newest, percentiles }, { chain }) {
     if (count === 0) return NO_BLOCKS;
     return andThen(chain.feeHistory({ blockCount: count, at: newest, percentiles }), (history) => {
       if (history.gasUsedRatio.length === 0) return NO_BLOCKS;
@@ -86,10 +83,6 @@ export const feeHistory = defineMethod({
     });
   },
 });
-
-type FeeHistoryModules = {
-  readonly chain: Pick<ChainView, "head" | "feeHistory" | "isControlled" | "nextBlock">;
-};
 
 /** The base fee after the newest block, where it was set by hand. */
 function withNextBaseFee(history: FeeHistory, chain: Pick<ChainView, "head" | "nextBlock">): MaybePromise<FeeHistory> {
@@ -136,7 +129,7 @@ export const baseFee = defineMethod({
   name: "eth_baseFee",
   params: {},
   result: nullable(quantity),
-  handle(_params, { chain }: { chain: Pick<ChainView, "config" | "head" | "isControlled" | "nextBlock"> }) {
+  handle(_params, { chain }) {
     if (chain.isControlled) return andThen(chain.nextBlock(), ({ baseFeePerGas = null }) => baseFeePerGas);
     return andThen(chain.head(), ({ header }) =>
       isBlockForkActive(chain.config, "londonBlock", header.number + 1) ? nextBaseFee(header, chain.config) : null,
@@ -149,7 +142,7 @@ export const blobBaseFee = defineMethod({
   name: "eth_blobBaseFee",
   params: {},
   result: nullable(quantity),
-  handle: (_params, { chain }: { chain: Pick<ChainView, "config" | "head"> }) =>
+  handle: (_params, { chain }) =>
     andThen(chain.head(), ({ header: { excessBlobGas, timestamp } }) => {
       const params = blobParamsAt(chain.config, timestamp);
       return params === undefined || excessBlobGas === undefined ? null : feeAt(excessBlobGas, params);

@@ -13,8 +13,8 @@ import {
   string,
   typeFault,
 } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
 import { LogLimitError, UnknownBlockError } from "../../transport/errors.ts";
+import { defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { either, HASH, LOG, listOf } from "../json/schemas.ts";
 import {
@@ -24,8 +24,7 @@ import {
   logCriteria,
   resolveRange,
 } from "../params/log-criteria.ts";
-import type { RpcSettings } from "../rpc-ports.ts";
-import type { Sessions } from "../sessions.ts";
+import type { RpcPorts, ServingPorts } from "../rpc-ports.ts";
 
 /** null is an id that no filter has, as Go decodes it. */
 const filterId: ParamCodec<string> = {
@@ -35,11 +34,6 @@ const filterId: ParamCodec<string> = {
     if (value === null) return "";
     throw typeFault(jsonKind(value), "rpc.ID");
   },
-};
-
-export type LogModules = {
-  readonly chain: Pick<ChainView, "head" | "oldest" | "header" | "logs">;
-  readonly settings: Pick<RpcSettings, "logLimits">;
 };
 
 /**
@@ -56,7 +50,7 @@ export const getLogs = defineMethod({
   example: [{ fromBlock: "0x0", toBlock: "latest", address: SAMPLE.bob }],
   result: rawAsciiJsonOf(listOf(LOG)),
   heavy: true,
-  handle({ criteria }, modules: LogModules, context) {
+  handle({ criteria }, modules, context) {
     assertTermCount(criteria, modules.settings.logLimits.termsMax);
     return searchLogs(criteria, modules, context);
   },
@@ -65,7 +59,7 @@ export const getLogs = defineMethod({
 /** What `eth_getLogs` answers, for others that answer the same. */
 function searchLogs(
   criteria: LogCriteria,
-  { chain, settings }: LogModules,
+  { chain, settings }: ServingPorts,
   cancel: CancelToken,
 ): MaybePromise<JsonText> {
   return andThen(rangeOf(criteria, chain), (range) =>
@@ -106,17 +100,7 @@ export const newFilter = defineMethod({
   params: { criteria: logCriteria },
   example: [{ address: SAMPLE.bob }],
   result: string,
-  handle(
-    { criteria },
-    {
-      sessions,
-      settings,
-    }: {
-      sessions: Pick<Sessions, "filters">;
-      settings: Pick<RpcSettings, "logLimits">;
-    },
-    context,
-  ) {
+  handle({ criteria }, { sessions, settings }: RpcPorts, context) {
     assertTermCount(criteria, settings.logLimits.termsMax);
     return sessions.filters.addLogs(criteria, context);
   },
@@ -127,8 +111,7 @@ export const newBlockFilter = defineMethod({
   name: "eth_newBlockFilter",
   params: {},
   result: string,
-  handle: (_params, { sessions }: { sessions: Pick<Sessions, "filters"> }, context) =>
-    sessions.filters.addBlocks(context),
+  handle: (_params, { sessions }: RpcPorts, context) => sessions.filters.addBlocks(context),
 });
 
 /**
@@ -142,8 +125,7 @@ export const newPendingTransactionFilter = defineMethod({
   params: { isFull: optional(boolean, false) },
   example: [true],
   result: string,
-  handle: ({ isFull }, { sessions }: { sessions: Pick<Sessions, "filters"> }, context) =>
-    sessions.filters.addPending(isFull, context),
+  handle: ({ isFull }, { sessions }: RpcPorts, context) => sessions.filters.addPending(isFull, context),
 });
 
 /** `eth_getFilterChanges`: logs, hashes or transactions since the last poll. @throws FilterNotFoundError */
@@ -152,7 +134,7 @@ export const getFilterChanges = defineMethod({
   params: { id: filterId },
   example: ["0x1"],
   result: rawAsciiJsonOf(either(listOf(LOG), listOf(HASH))),
-  handle: ({ id }, { sessions }: { sessions: Pick<Sessions, "filters"> }) => sessions.filters.changes(id),
+  handle: ({ id }, { sessions }: RpcPorts) => sessions.filters.changes(id),
 });
 
 /**
@@ -166,8 +148,7 @@ export const getFilterLogs = defineMethod({
   example: ["0x1"],
   result: rawAsciiJsonOf(listOf(LOG)),
   heavy: true,
-  handle: ({ id }, modules: LogModules & { sessions: Pick<Sessions, "filters"> }, context) =>
-    searchLogs(modules.sessions.filters.criteriaOf(id), modules, context),
+  handle: ({ id }, modules: RpcPorts, context) => searchLogs(modules.sessions.filters.criteriaOf(id), modules, context),
 });
 
 /** `eth_uninstallFilter`: removes a filter; false if there is no such filter. */
@@ -176,5 +157,5 @@ export const uninstallFilter = defineMethod({
   params: { id: filterId },
   example: ["0x1"],
   result: boolean,
-  handle: ({ id }, { sessions }: { sessions: Pick<Sessions, "filters"> }) => sessions.filters.remove(id),
+  handle: ({ id }, { sessions }: RpcPorts) => sessions.filters.remove(id),
 });

@@ -1,18 +1,16 @@
 import { andThen } from "../../../base/threads/maybe-promise.ts";
-import type { NodePort } from "../../ports/node.ts";
 import { boolean, data, hash, type ParamCodec, quantity, string, typeFault } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidValueError, NoMiningWorkError } from "../../transport/errors.ts";
+import { defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
-import type { Sessions } from "../sessions.ts";
+import type { RpcPorts } from "../rpc-ports.ts";
 
 /** `eth_mining`: whether this node makes the next block. */
 export const mining = defineMethod({
   name: "eth_mining",
   params: {},
   result: boolean,
-  handle: (_params, { node }: { node: Pick<NodePort, "info"> }) =>
-    andThen(node.info(), ({ isValidator }) => isValidator),
+  handle: (_params, { node }) => andThen(node.info(), ({ isValidator }) => isValidator),
 });
 
 /** `eth_hashrate`: hashes per second that miners reported in the last ten seconds. */
@@ -20,7 +18,7 @@ export const hashrate = defineMethod({
   name: "eth_hashrate",
   params: {},
   result: quantity,
-  handle: (_params, { sessions }: { sessions: Pick<Sessions, "hashrates"> }) => sessions.hashrates.total(),
+  handle: (_params, { sessions }: RpcPorts) => sessions.hashrates.total(),
 });
 
 const hashrateParam: ParamCodec<bigint> = {
@@ -41,7 +39,7 @@ export const submitHashrate = defineMethod({
   params: { rate: hashrateParam, miner: hash },
   example: ["0x500000", SAMPLE.hash],
   result: boolean,
-  handle({ rate, miner }, { sessions }: { sessions: Pick<Sessions, "hashrates"> }) {
+  handle({ rate, miner }, { sessions }: RpcPorts) {
     sessions.hashrates.report(miner, rate);
     return true;
   },

@@ -11,27 +11,24 @@ import { signingHash } from "../../../base/types/transaction/sign.ts";
 import type { Transaction } from "../../../base/types/transaction/transaction.ts";
 import { assertSubmittable } from "../../../consensus/mempool/submission.ts";
 import type { CallArguments } from "../../../evm/execution/call/call-arguments.ts";
-import type { KeysPort } from "../../ports/keys.ts";
 import { address, data, type JsonText, json, rawJsonOf } from "../../transport/codec.ts";
-import { aliasMethod, defineMethod } from "../../transport/dispatch/method.ts";
+import { aliasMethod } from "../../transport/dispatch/method.ts";
 import { TransactionFieldsError } from "../../transport/errors.ts";
+import { defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { SIGNED_TRANSACTION } from "../json/schemas.ts";
 import { signedTransactionText } from "../json/transaction-json.ts";
 import { dataText } from "../json/write.ts";
 import { callArguments } from "../params/call-arguments.ts";
-import type { RpcSettings } from "../rpc-ports.ts";
-import type { HashSessions } from "../sessions.ts";
-import { type DefaultsModules, fillTransactionFields } from "./transaction-defaults.ts";
+import type { ServingPorts } from "../rpc-ports.ts";
+import { fillTransactionFields } from "./transaction-defaults.ts";
 import { typedDataHash } from "./typed-data.ts";
-
-export type MessageModules = HashSessions & { readonly settings: Pick<RpcSettings, "chainName"> };
 
 /**
  * The 32 bytes signed for `message` (EIP-191, version 0x45): keccak256(0x19 ‖ chainName ‖ " Signed Message:\n" ‖ length ‖ message).
  * The chain's name is "Ethereum", unless wallets and contracts of the chain agree on another one.
  */
-export function messageHash({ settings, sessions }: MessageModules, message: Uint8Array): MaybePromise<Uint8Array> {
+export function messageHash({ settings, sessions }: ServingPorts, message: Uint8Array): MaybePromise<Uint8Array> {
   const prefix = Buffer.from(`\u0019${settings.chainName} Signed Message:\n${message.length}`);
   return inSlices(keccak256InSteps(concatBytes(prefix, message)), sessions.slices.hash);
 }
@@ -51,7 +48,7 @@ export const sign = defineMethod({
   params: { account: address, message: data },
   example: [SAMPLE.alice, "0x68656c6c6f"],
   result: data,
-  async handle({ account, message }, modules: SignerModules & MessageModules) {
+  async handle({ account, message }, modules) {
     // What is hashed may be large: not for an account that the node does not have.
     await modules.keys.assertKnown({ address: account });
     const digest = await messageHash(modules, message);
@@ -69,7 +66,7 @@ export const signTypedDataV4 = defineMethod({
   params: { account: address, typedData: json },
   example: [SAMPLE.alice, SAMPLE.typedData],
   result: data,
-  async handle({ account, typedData }, { keys, sessions }: SignerModules & HashSessions) {
+  async handle({ account, typedData }, { keys, sessions }) {
     await keys.assertKnown({ address: account });
     const digest = await inSlices(typedDataHash(typedData), sessions.slices.hash);
     return signatureBytes(await keys.sign({ address: account, digest }));
@@ -78,10 +75,6 @@ export const signTypedDataV4 = defineMethod({
 
 /** The name before versions. */
 export const signTypedData = aliasMethod(signTypedDataV4, "eth_signTypedData");
-
-export type SignTransactionModules = DefaultsModules & {
-  readonly settings: Pick<RpcSettings, "submissionRules">;
-};
 
 /**
  * `eth_signTransaction`: signs a transaction without sending it. The caller has to give gas, price and nonce.
@@ -94,7 +87,7 @@ export const signTransaction = defineMethod({
   example: [{ ...SAMPLE.call, gas: "0x5208", gasPrice: "0x3b9aca00", nonce: "0x0", chainId: "0x7a69" }],
   result: rawJsonOf(SIGNED_TRANSACTION),
   heavy: true,
-  handle({ request }, modules: SignTransactionModules & SignerModules) {
+  handle({ request }, modules) {
     const from = request.from ?? ZERO_ADDRESS;
     return signedTransaction(request, modules, (digest) => modules.keys.signTransaction({ address: from, digest }));
   },
@@ -106,7 +99,7 @@ export const signTransaction = defineMethod({
  */
 export async function signedTransaction(
   request: CallArguments,
-  modules: SignTransactionModules,
+  modules: ServingPorts,
   sign: SignDigest,
 ): Promise<JsonText> {
   if (request.gas === undefined) throw new TransactionFieldsError("gas not specified");
@@ -122,11 +115,6 @@ export async function signedTransaction(
   assertSubmittable(tx, modules.settings.submissionRules);
   return `{"raw":${dataText(tx.raw)},"tx":${signedTransactionText(tx)}}`;
 }
-
-/** What methods ask for that sign with an unlocked account. */
-export type SignerModules = {
-  readonly keys: Pick<KeysPort, "assertKnown" | "sign" | "signTransaction">;
-};
 
 /** Signs 32 bytes with an account that is settled, and may say no. */
 export type SignDigest = (digest: Uint8Array) => Signature | Promise<Signature>;

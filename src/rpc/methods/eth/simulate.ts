@@ -3,24 +3,17 @@ import type { SimulatedBlock } from "../../../evm/execution/simulate/simulate.ts
 import type { SimulatedCall } from "../../../evm/execution/simulate/simulate-block.ts";
 import { assertWithinLimits } from "../../../evm/execution/simulate/simulate-plan.ts";
 import { blockSelector } from "../../ports/block-selector.ts";
-import type { ExecutionPort } from "../../ports/execution.ts";
 import { array, boolean, object, optional, rawJson } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidParamsError } from "../../transport/errors.ts";
+import { defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { blockText, type HeaderStyle } from "../json/block-json.ts";
 import { logText } from "../json/receipt-json.ts";
 import { dataText, quantityText } from "../json/write.ts";
 import { simulatedBlockOverrides, simulatedCall, simulatedStateOverrides } from "../params/call-arguments.ts";
-import type { Sessions } from "../sessions.ts";
 
 /** A call's EVM failed; the simulation went on. */
 const VM_ERROR = -32015;
-
-type SimulateModules = {
-  readonly execution: Pick<ExecutionPort, "simulate">;
-  readonly sessions: Pick<Sessions, "blockJson">;
-};
 
 const simulationOptions = object(
   "simOpts",
@@ -60,7 +53,7 @@ export const simulateV1 = defineMethod({
   example: [{ blockStateCalls: [{ calls: [SAMPLE.call] }], traceTransfers: true }, "latest"],
   result: rawJson,
   heavy: true,
-  async handle({ options, block }, { execution, sessions }: SimulateModules, caller) {
+  async handle({ options, block }, { execution, sessions }, caller) {
     const { blockStateCalls = [], validation = false, traceTransfers = false } = options;
     if (blockStateCalls.length === 0) throw new InvalidParamsError("empty input", "options");
     assertWithinLimits(blockStateCalls);

@@ -20,13 +20,12 @@ import {
   string,
   typeFault,
 } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidParamsError, LimitExceededError } from "../../transport/errors.ts";
+import { defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { DATA, HASH, listOf, mapOf, orNull, PROOF, QUANTITY, shape } from "../json/schemas.ts";
 import { dataText, plainListText, plainText, quantityText } from "../json/write.ts";
 import { parseStorageKey } from "../params/storage-key.ts";
-import type { JsonSessions } from "../sessions.ts";
 
 /**
  * `eth_getBalance`: balance of `account` in wei, in the state after `block`.
@@ -41,7 +40,7 @@ export const getBalance = defineMethod({
   params: { account: address, block: optional(blockSelector, "latest") },
   example: [SAMPLE.alice, "latest"],
   result: quantity,
-  handle: ({ account, block }, { chain }: { chain: Pick<ChainView, "account"> }) =>
+  handle: ({ account, block }, { chain }) =>
     andThen(chain.account({ address: account, at: block }), (found) => found?.balance ?? 0n),
 });
 
@@ -55,7 +54,7 @@ export const getStorageAt = defineMethod({
   params: { account: address, position: string, block: optional(blockSelector, "latest") },
   example: [SAMPLE.bob, "0x0", "latest"],
   result: hash,
-  handle({ account, position, block }, { chain }: { chain: Pick<ChainView, "storage"> }) {
+  handle({ account, position, block }, { chain }) {
     let slot = ZERO_HASH;
     let fault: unknown;
     try {
@@ -100,7 +99,7 @@ export const getStorageValues = defineMethod({
   params: { slots: slotsByAccount, block: optional(blockSelector, "latest") },
   example: [{ [SAMPLE.bob]: [SAMPLE.zero] }, "latest"],
   result: rawJsonOf(mapOf(listOf(HASH))),
-  handle({ slots, block }, { chain }: { chain: Pick<ChainView, "storageValues"> }) {
+  handle({ slots, block }, { chain }) {
     if (slots.every(([, keys]) => keys.length === 0)) throw new InvalidParamsError("empty request");
     return andThen(chain.storageValues({ slots, at: block }), (values) => {
       const members = slots.map(([account], i) => `"${account}":${plainListText(values[i]!.map(hashFromBigint))}`);
@@ -120,7 +119,7 @@ export const getTransactionCount = defineMethod({
   params: { account: address, block: optional(blockSelector, "latest") },
   example: [SAMPLE.alice, "pending"],
   result: quantity,
-  handle({ account, block }, { chain }: { chain: Pick<ChainView, "account" | "nextNonce"> }) {
+  handle({ account, block }, { chain }) {
     if (block === "pending") return chain.nextNonce({ address: account });
     return andThen(chain.account({ address: account, at: block }), (found) => found?.nonce ?? 0n);
   },
@@ -136,8 +135,7 @@ export const getCode = defineMethod({
   params: { account: address, block: optional(blockSelector, "latest") },
   example: [SAMPLE.bob, "latest"],
   result: data,
-  handle: ({ account, block }, { chain }: { chain: Pick<ChainView, "code"> }) =>
-    chain.code({ address: account, at: block }),
+  handle: ({ account, block }, { chain }) => chain.code({ address: account, at: block }),
 });
 
 /** geth's: each key is a walk through the storage trie. */
@@ -160,7 +158,7 @@ export const getProof = defineMethod({
   example: [SAMPLE.alice, [SAMPLE.zero], "latest"],
   result: rawJsonOf(PROOF),
   heavy: true,
-  handle({ account, keys, block }, { chain, sessions }: JsonSessions & { chain: Pick<ChainView, "proof"> }) {
+  handle({ account, keys, block }, { chain, sessions }) {
     if (keys.length > KEYS_MAX) {
       throw new InvalidParamsError(`too many storage keys requested (max ${KEYS_MAX}, got ${keys.length})`);
     }
@@ -220,7 +218,7 @@ export const getAccount = defineMethod({
     orNull(shape("Account", { balance: QUANTITY, codeHash: HASH, nonce: QUANTITY, storageRoot: HASH })),
   ),
   heavy: true,
-  handle: ({ account, block }, { chain }: { chain: Pick<ChainView, "proof"> }) =>
+  handle: ({ account, block }, { chain }) =>
     andThen(chain.proof({ address: account, slots: [], at: block }), ({ account: found, proof }) => {
       if (!found) return "null";
       const { balance, codeHash, nonce } = found;
@@ -242,7 +240,7 @@ export const getAccountInfo = defineMethod({
   params: { account: address, block: optional(blockSelector, "latest") },
   example: [SAMPLE.alice, "latest"],
   result: rawJsonOf(shape("AccountInfo", { balance: QUANTITY, nonce: QUANTITY, code: DATA })),
-  handle: ({ account, block }, { chain }: { chain: Pick<ChainView, "accountWithCode"> }) =>
+  handle: ({ account, block }, { chain }) =>
     andThen(chain.accountWithCode({ address: account, at: block }), ({ account: found, code }) => {
       const { balance, nonce } = found ?? EMPTY_ACCOUNT;
       return `{"balance":${quantityText(balance)},"nonce":${quantityText(nonce)}` + `,"code":${dataText(code)}}`;

@@ -2,32 +2,28 @@ import { NodeError } from "../../../base/errors.ts";
 import { type Address, ZERO_ADDRESS } from "../../../base/primitives/address.ts";
 import { equalBytes } from "../../../base/primitives/bytes.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
-import type { Timers } from "../../../base/telemetry/timers.ts";
 import { buildTransaction, encodePooledTransaction } from "../../../base/types/transaction/encode.ts";
 import { signingHash } from "../../../base/types/transaction/sign.ts";
 import type { CallArguments } from "../../../evm/execution/call/call-arguments.ts";
-import type { ChainView, MinedReceipt } from "../../ports/chain-view.ts";
-import type { KeysPort } from "../../ports/keys.ts";
-import type { BlobProver } from "../../ports/tools.ts";
+import type { MinedReceipt } from "../../ports/chain-view.ts";
 import { data, hash, jsonUnsigned, optional, quantity, quantity64, rawJsonOf } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
 import {
   ReceiptTimeoutError,
   RequestTimeoutError,
   TransactionFieldsError,
   TransactionNotFoundError,
 } from "../../transport/errors.ts";
+import { defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { receiptText } from "../json/receipt-json.ts";
 import { RECEIPT, SIGNED_TRANSACTION } from "../json/schemas.ts";
 import { signedTransactionText } from "../json/transaction-json.ts";
 import { dataText } from "../json/write.ts";
 import { callArguments } from "../params/call-arguments.ts";
-import type { RpcSettings } from "../rpc-ports.ts";
-import type { Sessions } from "../sessions.ts";
+import type { RpcPorts, ServingPorts } from "../rpc-ports.ts";
 import { withBlobFields } from "./blob-fields.ts";
-import { type SignDigest, type SignerModules, signFields } from "./sign.ts";
-import { type DefaultsModules, fillTransactionFields } from "./transaction-defaults.ts";
+import { type SignDigest, signFields } from "./sign.ts";
+import { fillTransactionFields } from "./transaction-defaults.ts";
 
 /**
  * `eth_sendRawTransaction`: submits a signed transaction to the pool, type 3 with its blobs; returns its hash.
@@ -39,7 +35,7 @@ export const sendRawTransaction = defineMethod({
   params: { raw: data },
   example: [SAMPLE.rawTransaction],
   result: hash,
-  handle: ({ raw }, { chain }: { chain: Pick<ChainView, "submit"> }) => chain.submit({ transaction: raw }),
+  handle: ({ raw }, { chain }) => chain.submit({ transaction: raw }),
 });
 
 /** A waiting call occupies a slot of its connection: twenty seconds where the caller names no time, a minute at most. */
@@ -57,27 +53,18 @@ export const sendRawTransactionSync = defineMethod({
   params: { raw: data, timeoutMs: optional(jsonUnsigned, 0) },
   example: [SAMPLE.rawTransaction, 500],
   result: rawJsonOf(RECEIPT),
-  async handle(
-    { raw, timeoutMs },
-    { chain, timers }: { chain: Pick<ChainView, "submit" | "receipt" | "subscribe">; timers: Pick<Timers, "after"> },
-    { signal },
-  ) {
+  async handle({ raw, timeoutMs }, { chain, timers }, { signal }) {
     const hash = await chain.submit({ transaction: raw });
     const wanted = timeoutMs > 0 ? Math.min(timeoutMs, TIMEOUT_MS_MAX) : TIMEOUT_MS;
     return receiptText(await receiptOf(hash, wanted, { chain, timers }, signal));
   },
 });
 
-type ReceiptModules = {
-  readonly chain: Pick<ChainView, "receipt" | "subscribe">;
-  readonly timers: Pick<Timers, "after">;
-};
-
 /** The receipt of `hash`, as soon as it is in a block. */
 function receiptOf(
   hash: Hash,
   timeoutMs: number,
-  { chain, timers }: ReceiptModules,
+  { chain, timers }: Pick<ServingPorts, "chain" | "timers">,
   signal: AbortSignal,
 ): Promise<MinedReceipt> {
   return new Promise((resolve, reject) => {
@@ -112,11 +99,6 @@ function receiptOf(
 /** The service's default gas limit; a transaction that needs more gets its estimate. */
 export const DEFAULT_GAS = 90_000n;
 
-export type SendModules = DefaultsModules & {
-  readonly chain: Pick<ChainView, "submit">;
-  readonly sessions: Pick<Sessions, "sendLock">;
-};
-
 /**
  * `eth_sendTransaction`: fills in missing fields, signs with an account of the node and submits; returns the hash.
  *
@@ -128,28 +110,25 @@ export const sendTransaction = defineMethod({
   example: [SAMPLE.call],
   result: hash,
   heavy: true,
-  handle: ({ request }, modules: UnlockedSendModules) => sendUnlocked(request, modules),
+  handle: ({ request }, modules: RpcPorts) => sendUnlocked(request, modules),
 });
 
-type UnlockedSendModules = SendModules &
-  SignerModules & {
-    readonly keys: Pick<KeysPort, "accounts">;
-    readonly settings: Pick<RpcSettings, "isAnvil">;
-  };
-
-async function sendUnlocked(request: CallArguments, modules: UnlockedSendModules): Promise<Hash> {
+async function sendUnlocked(request: CallArguments, modules: RpcPorts): Promise<Hash> {
   const { keys, settings } = modules;
   // anvil sends from its first account where none is named.
   const from = request.from ?? (settings.isAnvil ? (await keys.accounts())[0] : undefined) ?? ZERO_ADDRESS;
   await keys.assertKnown({ address: from });
-  const filling = settings.isAnvil ? { ...modules, execution: { estimateGas: estimateOrLimit(modules) } } : modules;
+  const { execution } = modules;
+  const filling = settings.isAnvil
+    ? { ...modules, execution: { ...execution, estimateGas: estimateOrLimit(modules) } }
+    : modules;
   return sendSigned(request, from, filling, (digest) => keys.signTransaction({ address: from, digest }));
 }
 
 const FAILED_EXECUTIONS: ReadonlySet<string> = new Set(["EXECUTION_REVERTED", "EXECUTION_HALTED"]);
 
 /** anvil sends what reverts with the gas limit of the newest block, so that its receipt has status 0. */
-function estimateOrLimit({ chain, execution }: DefaultsModules): DefaultsModules["execution"]["estimateGas"] {
+function estimateOrLimit({ chain, execution }: ServingPorts): ServingPorts["execution"]["estimateGas"] {
   return async (input) => {
     try {
       return await execution.estimateGas(input);
@@ -172,7 +151,7 @@ export const sendTransactionSync = defineMethod({
   result: rawJsonOf(RECEIPT),
   private: true,
   heavy: true,
-  async handle({ request }, modules: UnlockedSendModules & ReceiptModules, { signal }) {
+  async handle({ request }, modules: RpcPorts, { signal }) {
     return receiptText(await receiptOf(await sendUnlocked(request, modules), TIMEOUT_MS, modules, signal));
   },
 });
@@ -187,7 +166,7 @@ export const sendTransactionSync = defineMethod({
 export async function sendSigned(
   request: CallArguments,
   from: Address,
-  modules: SendModules,
+  modules: RpcPorts,
   sign: SignDigest,
 ): Promise<Hash> {
   if (request.blobVersionedHashes !== undefined) {
@@ -212,7 +191,7 @@ export const fillTransaction = defineMethod({
   example: [SAMPLE.call],
   result: rawJsonOf(SIGNED_TRANSACTION),
   heavy: true,
-  async handle({ request }, modules: DefaultsModules & { readonly tools: BlobProver }) {
+  async handle({ request }, modules) {
     const { request: withHashes, sidecar } = await withBlobFields(request, modules);
     const { blobs: _blobs, ...described } = withHashes;
     const fields = await fillTransactionFields(described, modules);
@@ -238,10 +217,7 @@ export const resend = defineMethod({
   example: [{ ...SAMPLE.call, nonce: "0x0" }, "0x77359400", "0x5208"],
   result: hash,
   heavy: true,
-  async handle(
-    { request, gasPrice, gas },
-    modules: DefaultsModules & SignerModules & { readonly chain: Pick<ChainView, "submit" | "poolContentFrom"> },
-  ) {
+  async handle({ request, gasPrice, gas }, modules) {
     const { keys, chain } = modules;
     if (request.nonce === undefined) {
       throw new TransactionFieldsError("missing transaction nonce in transaction spec");

@@ -2,14 +2,8 @@ import { LogFilter } from "../../../chain/logs/log-filter.ts";
 import { array, boolean, hash, object, optional } from "../../transport/codec.ts";
 import { SubscriptionArgumentError } from "../../transport/errors.ts";
 import { assertTermCount, logCriteria, resolveFutureRange } from "../params/log-criteria.ts";
-import type { RpcSettings } from "../rpc-ports.ts";
-import type { Sessions } from "../sessions.ts";
+import type { ServingPorts } from "../rpc-ports.ts";
 import { defineSubscription, subscriptionMethods } from "../subscriptions/define-subscription.ts";
-
-export type SubscriptionModules = {
-  readonly sessions: Pick<Sessions, "feeds" | "subscriptions">;
-  readonly settings: Pick<RpcSettings, "logLimits">;
-};
 
 /** geth's bound of one `transactionReceipts` subscription. */
 const RECEIPT_HASHES_MAX = 200;
@@ -23,7 +17,7 @@ const newHeads = defineSubscription({
   params: {
     options: optional(object("newHeads", { includeTransactions: boolean, transactionDetails: boolean })),
   },
-  start({ options }, { sessions }: SubscriptionModules, subscriber) {
+  start({ options }, { sessions }: ServingPorts, subscriber) {
     const { includeTransactions = false, transactionDetails = false } = options ?? {};
     const form = !includeTransactions ? "header" : transactionDetails ? "full" : "hashes";
     return sessions.feeds.addHeads(subscriber, form);
@@ -34,7 +28,7 @@ const newHeads = defineSubscription({
 const logs = defineSubscription({
   name: "logs",
   params: { criteria: logCriteria },
-  start({ criteria }, { sessions, settings }: SubscriptionModules, subscriber) {
+  start({ criteria }, { sessions, settings }: ServingPorts, subscriber) {
     assertTermCount(criteria, settings.logLimits.termsMax);
     const range = resolveFutureRange(criteria);
     return sessions.feeds.logs.add(subscriber, new LogFilter(criteria), range);
@@ -45,7 +39,7 @@ const logs = defineSubscription({
 const newPendingTransactions = defineSubscription({
   name: "newPendingTransactions",
   params: { isFull: optional(boolean, false) },
-  start({ isFull }, { sessions }: SubscriptionModules, subscriber) {
+  start({ isFull }, { sessions }: ServingPorts, subscriber) {
     return sessions.feeds.addPending(subscriber, isFull);
   },
 });
@@ -56,7 +50,7 @@ const transactionReceipts = defineSubscription({
   params: {
     query: optional(object("input", { transactionHashes: array(hash, "[]common.Hash") }, "filters.input")),
   },
-  start({ query }, { sessions }: SubscriptionModules, subscriber) {
+  start({ query }, { sessions }: ServingPorts, subscriber) {
     const hashes = query?.transactionHashes ?? [];
     if (hashes.length > RECEIPT_HASHES_MAX) throw new SubscriptionArgumentError();
     return sessions.feeds.receipts.add(subscriber, hashes);
@@ -67,11 +61,11 @@ const transactionReceipts = defineSubscription({
 const syncing = defineSubscription({
   name: "syncing",
   params: {},
-  start: (_params, { sessions }: SubscriptionModules, subscriber) => sessions.feeds.addSyncing(subscriber),
+  start: (_params, { sessions }: ServingPorts, subscriber) => sessions.feeds.addSyncing(subscriber),
 });
 
 /** `eth_subscribe` and `eth_unsubscribe`. */
-export const ethSubscriptions = subscriptionMethods<SubscriptionModules>({
+export const ethSubscriptions = subscriptionMethods<ServingPorts>({
   namespace: "eth",
   known: [newHeads, logs, newPendingTransactions, transactionReceipts, syncing],
   example: ["newHeads"],

@@ -11,14 +11,8 @@ import {
   withFeeDefaults,
 } from "../../../evm/execution/call/call-arguments.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
-import type { ExecutionPort } from "../../ports/execution.ts";
 import { TransactionFieldsError } from "../../transport/errors.ts";
-
-/** What the missing fields of a transaction are taken from. */
-export type DefaultsModules = {
-  readonly chain: Pick<ChainView, "config" | "head" | "isControlled" | "nextBlock" | "nextNonce" | "suggestTip">;
-  readonly execution: Pick<ExecutionPort, "estimateGas">;
-};
+import type { ServingPorts } from "../rpc-ports.ts";
 
 /** At least, as RLP: an address, a list, and the prefixes of both. */
 const ACCESS_ENTRY_BYTES = 23;
@@ -37,7 +31,7 @@ const BLOBS_MAX = 6;
  */
 export async function fillTransactionFields(
   request: CallArguments,
-  modules: DefaultsModules,
+  modules: ServingPorts,
   gasAtLeast = 0n,
 ): Promise<TransactionFields> {
   if (request.blobs !== undefined) {
@@ -104,7 +98,7 @@ function toFields(request: CompleteRequest): TransactionFields {
 }
 
 /** The request with every price its type needs, in wei, taken from the head. */
-async function withFees(request: CallArguments, { chain }: DefaultsModules): Promise<CallArguments> {
+async function withFees(request: CallArguments, { chain }: ServingPorts): Promise<CallArguments> {
   const tip = await chain.suggestTip();
   const { header } = await chain.head();
   const baseFeePerGas = await proposedBaseFee(header, chain);
@@ -154,7 +148,7 @@ function assertShape(request: CallArguments): void {
 async function estimate(
   request: CallArguments,
   from: Address,
-  { chain, execution }: DefaultsModules,
+  { chain, execution }: ServingPorts,
   gasAtLeast: bigint,
 ): Promise<bigint> {
   const { nonce: _nonce, chainId: _chainId, ...call } = request;

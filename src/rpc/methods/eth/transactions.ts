@@ -3,16 +3,14 @@ import { inSlices } from "../../../base/threads/in-slices.ts";
 import { andThen } from "../../../base/threads/maybe-promise.ts";
 import { encodePooledTransaction } from "../../../base/types/transaction/encode.ts";
 import { blockNumberOrTag, byHash } from "../../ports/block-selector.ts";
-import type { ChainView } from "../../ports/chain-view.ts";
-import type { KeysPort } from "../../ports/keys.ts";
 import { address, data, hash, quantity64, quantityNumber, rawJsonOf } from "../../transport/codec.ts";
-import { aliasMethod, defineMethod } from "../../transport/dispatch/method.ts";
+import { aliasMethod } from "../../transport/dispatch/method.ts";
+import { defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { listInSteps } from "../json/list-in-steps.ts";
 import { logsTextOf, receiptText } from "../json/receipt-json.ts";
 import { LOG, listOf, orNull, RECEIPT, TRANSACTION } from "../json/schemas.ts";
 import { minedTransactionText, transactionText } from "../json/transaction-json.ts";
-import type { JsonSessions } from "../sessions.ts";
 
 /** `eth_getTransactionByHash`: a mined, pending or queued transaction; null if unknown. */
 export const getTransactionByHash = defineMethod({
@@ -20,7 +18,7 @@ export const getTransactionByHash = defineMethod({
   params: { transactionHash: hash },
   example: [SAMPLE.hash],
   result: rawJsonOf(orNull(TRANSACTION)),
-  handle: ({ transactionHash }, { chain }: { chain: Pick<ChainView, "transaction" | "pooled"> }) =>
+  handle: ({ transactionHash }, { chain }) =>
     andThen(chain.transaction({ hash: transactionHash }), (mined) => {
       if (mined) return minedTransactionText(mined);
       return andThen(chain.pooled({ hash: transactionHash }), (pooled) => {
@@ -39,7 +37,7 @@ export const getTransactionByBlockHashAndIndex = defineMethod({
   params: { blockHash: hash, index: quantityNumber },
   example: [SAMPLE.hash, "0x0"],
   result: rawJsonOf(orNull(TRANSACTION)),
-  handle: ({ blockHash, index }, { chain }: { chain: Pick<ChainView, "transactionAt"> }) =>
+  handle: ({ blockHash, index }, { chain }) =>
     andThen(chain.transactionAt({ at: byHash(blockHash), index }), minedTransactionText),
 });
 
@@ -49,8 +47,7 @@ export const getTransactionByBlockNumberAndIndex = defineMethod({
   params: { block: blockNumberOrTag, index: quantityNumber },
   example: ["latest", "0x0"],
   result: rawJsonOf(orNull(TRANSACTION)),
-  handle: ({ block, index }, { chain }: { chain: Pick<ChainView, "transactionAt"> }) =>
-    andThen(chain.transactionAt({ at: block, index }), minedTransactionText),
+  handle: ({ block, index }, { chain }) => andThen(chain.transactionAt({ at: block, index }), minedTransactionText),
 });
 
 /** The same under the spelling of the service description. */
@@ -65,7 +62,7 @@ export const getTransactionBySenderAndNonce = defineMethod({
   params: { sender: address, nonce: quantity64 },
   example: [SAMPLE.alice, "0x0"],
   result: rawJsonOf(orNull(TRANSACTION)),
-  handle: ({ sender, nonce }, { chain }: { chain: Pick<ChainView, "transactionBySender" | "poolContentFrom"> }) =>
+  handle: ({ sender, nonce }, { chain }) =>
     andThen(chain.transactionBySender({ sender, nonce }), ({ isUsed, mined }) => {
       // A nonce is also used up by an authorization (EIP-7702) or by a contract that creates another.
       if (isUsed) return minedTransactionText(mined);
@@ -82,7 +79,7 @@ export const getTransactionReceipt = defineMethod({
   params: { transactionHash: hash },
   example: [SAMPLE.hash],
   result: rawJsonOf(orNull(RECEIPT)),
-  handle: ({ transactionHash }, { chain }: { chain: Pick<ChainView, "receipt"> }) =>
+  handle: ({ transactionHash }, { chain }) =>
     andThen(chain.receipt({ hash: transactionHash }), (mined) => (mined ? receiptText(mined) : "null")),
 });
 
@@ -92,7 +89,7 @@ export const getTransactionLogs = defineMethod({
   params: { transactionHash: hash },
   example: [SAMPLE.hash],
   result: rawJsonOf(orNull(listOf(LOG))),
-  handle: ({ transactionHash }, { chain }: { chain: Pick<ChainView, "receipt"> }) =>
+  handle: ({ transactionHash }, { chain }) =>
     andThen(chain.receipt({ hash: transactionHash }), (mined) => (mined ? logsTextOf(mined) : "null")),
 });
 
@@ -105,7 +102,7 @@ export const getRawTransactionByHash = defineMethod({
   params: { transactionHash: hash },
   example: [SAMPLE.hash],
   result: data,
-  handle: ({ transactionHash }, { chain }: { chain: Pick<ChainView, "transaction" | "pooled"> }) =>
+  handle: ({ transactionHash }, { chain }) =>
     andThen(chain.transaction({ hash: transactionHash }), (mined) => {
       if (mined) return mined.tx.raw;
       return andThen(chain.pooled({ hash: transactionHash }), (pooled) => {
@@ -122,7 +119,7 @@ export const getRawTransactionByBlockHashAndIndex = defineMethod({
   params: { blockHash: hash, index: quantityNumber },
   example: [SAMPLE.hash, "0x0"],
   result: data,
-  handle: ({ blockHash, index }, { chain }: { chain: Pick<ChainView, "transactionAt"> }) =>
+  handle: ({ blockHash, index }, { chain }) =>
     andThen(chain.transactionAt({ at: byHash(blockHash), index }), (mined) => mined?.tx.raw ?? EMPTY_BYTES),
 });
 
@@ -132,7 +129,7 @@ export const getRawTransactionByBlockNumberAndIndex = defineMethod({
   params: { block: blockNumberOrTag, index: quantityNumber },
   example: ["latest", "0x0"],
   result: data,
-  handle: ({ block, index }, { chain }: { chain: Pick<ChainView, "transactionAt"> }) =>
+  handle: ({ block, index }, { chain }) =>
     andThen(chain.transactionAt({ at: block, index }), (mined) => mined?.tx.raw ?? EMPTY_BYTES),
 });
 
@@ -141,14 +138,7 @@ export const pendingTransactions = defineMethod({
   name: "eth_pendingTransactions",
   params: {},
   result: rawJsonOf(listOf(TRANSACTION)),
-  async handle(
-    _params,
-    {
-      chain,
-      keys,
-      sessions,
-    }: JsonSessions & { chain: Pick<ChainView, "poolContentFrom">; keys: Pick<KeysPort, "accounts"> },
-  ) {
+  async handle(_params, { chain, keys, sessions }) {
     const accounts = await keys.accounts();
     const contents = await Promise.all(accounts.map((account) => chain.poolContentFrom({ address: account })));
     const pooled = contents.flatMap(({ pending }) => pending);

@@ -1,11 +1,9 @@
 import { checksumAddress } from "../../../base/primitives/address.ts";
 import { andThen } from "../../../base/threads/maybe-promise.ts";
 import { encodeHeader } from "../../../base/types/header-codec.ts";
-import type { LesPort } from "../../../heritage/les/port.ts";
-import type { ChainView } from "../../ports/chain-view.ts";
 import { array, data, lenientInteger, type ResultCodec, string } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
 import { UnknownBlockError } from "../../transport/errors.ts";
+import { defineMethod } from "../define-method.ts";
 import { NoCheckpointOracleError } from "./clients.ts";
 
 /** Three hashes, and before them perhaps the section as a QUANTITY. */
@@ -21,7 +19,7 @@ export const latestCheckpoint = defineMethod({
   name: "les_latestCheckpoint",
   params: {},
   result: checkpointResult,
-  handle: (_params, { les }: { les: Pick<LesPort, "latestCheckpoint"> }) =>
+  handle: (_params, { les }) =>
     andThen(les.latestCheckpoint(), ({ sectionIndex, sectionHead, chtRoot, bloomRoot }) => [
       `0x${sectionIndex.toString(16)}`,
       sectionHead,
@@ -36,7 +34,7 @@ export const getCheckpoint = defineMethod({
   params: { index: lenientInteger },
   example: [256],
   result: checkpointResult,
-  handle: ({ index }, { les }: { les: Pick<LesPort, "checkpoint"> }) =>
+  handle: ({ index }, { les }) =>
     andThen(les.checkpoint({ index }), ({ sectionHead, chtRoot, bloomRoot }) => [sectionHead, chtRoot, bloomRoot]),
 });
 
@@ -45,7 +43,7 @@ export const getCheckpointContractAddress = defineMethod({
   name: "les_getCheckpointContractAddress",
   params: {},
   result: string,
-  handle: (_params, { les }: { les: Pick<LesPort, "checkpointOracle"> }) =>
+  handle: (_params, { les }) =>
     andThen(les.checkpointOracle(), (address) => {
       if (address === undefined) throw new NoCheckpointOracleError();
       return checksumAddress(address);
@@ -75,7 +73,7 @@ export const getHeaderProof = defineMethod({
   params: { number: lenientInteger, index: lenientInteger },
   example: [1000, 0],
   result: proofResult,
-  handle({ number, index }, { les, chain }: ProofModules) {
+  handle({ number, index }, { les, chain }) {
     return andThen(les.proveHash({ index, number }), (proof) =>
       andThen(chain.header({ at: number }), (found) => {
         if (found === undefined) throw new UnknownBlockError("header not found");
@@ -84,8 +82,3 @@ export const getHeaderProof = defineMethod({
     );
   },
 });
-
-type ProofModules = {
-  readonly les: Pick<LesPort, "proveHash">;
-  readonly chain: Pick<ChainView, "header">;
-};

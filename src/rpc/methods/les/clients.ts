@@ -2,7 +2,6 @@ import { NodeError } from "../../../base/errors.ts";
 import { isJsonObject } from "../../../base/primitives/shape.ts";
 import { andThen, type MaybePromise } from "../../../base/threads/maybe-promise.ts";
 import { type ClientId, parseClientId } from "../../../heritage/les/client-id.ts";
-import type { LightClientControl } from "../../../heritage/les/port.ts";
 import type { ClientInfo, ClientParameters, ServerInfo } from "../../../heritage/les/serving/light-clients.ts";
 import {
   array,
@@ -15,8 +14,8 @@ import {
   string,
   typeFault,
 } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidValueError } from "../../transport/errors.ts";
+import { defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
 
 /** No checkpoint oracle is configured. The text is geth's. */
@@ -82,10 +81,6 @@ function infoJson({ balance, balanceMeta, connected }: ClientInfo): string {
   return `{"isConnected":true,"capacity":${capacity},"connectionTime":${seconds},"pricing/negBalance":${negativeBalance},${account}}`;
 }
 
-type Modules<K extends keyof LightClientControl> = {
-  readonly les: Pick<LightClientControl, K>;
-};
-
 const ZERO_ID = "0".repeat(64);
 
 const ids = array(clientId, "[]enode.ID");
@@ -105,7 +100,7 @@ export const serverInfo = defineMethod({
   name: "les_serverInfo",
   params: {},
   result: serverInfoResult,
-  handle: (_params, { les }: Modules<"serverInfo">) => les.serverInfo(),
+  handle: (_params, { les }) => les.serverInfo(),
 });
 
 /** `les_clientInfo`: connection, capacity and balances of clients by id; of all connected clients if `ids` is empty. */
@@ -114,7 +109,7 @@ export const clientInfo = defineMethod({
   params: { ids },
   example: [[]],
   result: clientInfos,
-  handle: (params, { les }: Modules<"clientInfo">) => les.clientInfo({ ids: params.ids }),
+  handle: (params, { les }) => les.clientInfo({ ids: params.ids }),
 });
 
 /**
@@ -126,7 +121,7 @@ export const priorityClientInfo = defineMethod({
   params: { start: clientId, stop: clientId, maxCount: lenientInteger },
   example: [SAMPLE.zero, SAMPLE.zero, 100],
   result: clientInfos,
-  handle: ({ start, stop, maxCount }, { les }: Modules<"priorityClientInfo">) =>
+  handle: ({ start, stop, maxCount }, { les }) =>
     les.priorityClientInfo({
       start,
       stop: stop === (ZERO_ID as ClientId) ? undefined : stop,
@@ -140,7 +135,7 @@ export const addBalance = defineMethod({
   params: { id: clientId, value: int64, meta: optional(string) },
   result: balances,
   private: true,
-  handle: ({ id, value, meta }, { les }: Modules<"addBalance">) => les.addBalance({ id, amount: value, meta }),
+  handle: ({ id, value, meta }, { les }) => les.addBalance({ id, amount: value, meta }),
 });
 
 /**
@@ -153,8 +148,7 @@ export const setClientParams = defineMethod({
   params: { ids, parameters: clientParameters },
   result: json,
   private: true,
-  handle: (params, { les }: Modules<"setClientParameters">) =>
-    nothing(les.setClientParameters({ ids: params.ids, parameters: params.parameters })),
+  handle: (params, { les }) => nothing(les.setClientParameters({ ids: params.ids, parameters: params.parameters })),
 });
 
 /** `les_setDefaultParams`: sets the prices of clients that connect from now on. @throws ClientParameterError */
@@ -163,8 +157,7 @@ export const setDefaultParams = defineMethod({
   params: { parameters: clientParameters },
   result: json,
   private: true,
-  handle: ({ parameters }, { les }: Modules<"setDefaultParameters">) =>
-    nothing(les.setDefaultParameters({ parameters })),
+  handle: ({ parameters }, { les }) => nothing(les.setDefaultParameters({ parameters })),
 });
 
 /** `les_setConnectedBias`: sets the head start, in nanoseconds, of a connected client over a client that wants its place. */
@@ -173,7 +166,7 @@ export const setConnectedBias = defineMethod({
   params: { nanoseconds: lenientInteger },
   result: json,
   private: true,
-  handle: ({ nanoseconds }, { les }: Modules<"setConnectedBias">) => nothing(les.setConnectedBias({ ns: nanoseconds })),
+  handle: ({ nanoseconds }, { les }) => nothing(les.setConnectedBias({ ns: nanoseconds })),
 });
 
 /** `debug_freezeClient`: rejects calls of the client for about a second, and until its buffer is an eighth full. */
@@ -182,7 +175,7 @@ export const freezeClient = defineMethod({
   params: { id: clientId },
   result: json,
   private: true,
-  handle: ({ id }, { les }: Modules<"freeze">) => nothing(les.freeze({ id })),
+  handle: ({ id }, { les }) => nothing(les.freeze({ id })),
 });
 
 function nothing(done: MaybePromise<void>) {

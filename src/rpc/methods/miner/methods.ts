@@ -1,9 +1,9 @@
 import { NodeError } from "../../../base/errors.ts";
 import { ZERO_ADDRESS } from "../../../base/primitives/address.ts";
 import { andThen } from "../../../base/threads/maybe-promise.ts";
-import type { MinerSettings } from "../../ports/miner.ts";
 import { address, boolean, json, jsonInteger, optional, quantity } from "../../transport/codec.ts";
-import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
+import type { Method } from "../../transport/dispatch/method.ts";
+import { defineMethod } from "../define-method.ts";
 import type { RpcPorts } from "../rpc-ports.ts";
 
 /** The zero address would lose the rewards. */
@@ -22,7 +22,7 @@ const setEtherbase = defineMethod({
   params: { account: address },
   result: boolean,
   private: true,
-  handle({ account }, { node }: { node: Pick<MinerSettings, "setEtherbase"> }) {
+  handle({ account }, { node }) {
     if (account === ZERO_ADDRESS) throw new InvalidEtherbaseError();
     return andThen(node.setEtherbase({ account }), () => true);
   },
@@ -34,8 +34,7 @@ const setGasPrice = defineMethod({
   params: { gasPrice: quantity },
   result: boolean,
   private: true,
-  handle: ({ gasPrice }, { node }: { node: Pick<MinerSettings, "setMinimumGasPrice"> }) =>
-    andThen(node.setMinimumGasPrice({ wei: gasPrice }), () => true),
+  handle: ({ gasPrice }, { node }) => andThen(node.setMinimumGasPrice({ wei: gasPrice }), () => true),
 });
 
 // Methods of proof of work, which callers still know: none of them has an effect.

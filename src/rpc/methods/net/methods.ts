@@ -1,7 +1,7 @@
 import { andThen } from "../../../base/threads/maybe-promise.ts";
-import type { NodePort } from "../../ports/node.ts";
 import { boolean, jsonInteger, string } from "../../transport/codec.ts";
-import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
+import type { Method } from "../../transport/dispatch/method.ts";
+import { defineMethod } from "../define-method.ts";
 import type { ServingPorts } from "../rpc-ports.ts";
 
 /** `net_version`: the network id as a decimal string. */
@@ -9,8 +9,7 @@ export const version = defineMethod({
   name: "net_version",
   params: {},
   result: string,
-  handle: (_params, { node }: { node: Pick<NodePort, "info"> }) =>
-    andThen(node.info(), ({ networkId }) => networkId.toString()),
+  handle: (_params, { node }) => andThen(node.info(), ({ networkId }) => networkId.toString()),
 });
 
 /** `net_listening`: whether the node accepts connections from peers. */
@@ -18,8 +17,7 @@ export const listening = defineMethod({
   name: "net_listening",
   params: {},
   result: boolean,
-  handle: (_params, { node }: { node: Pick<NodePort, "info"> }) =>
-    andThen(node.info(), ({ isListening }) => isListening),
+  handle: (_params, { node }) => andThen(node.info(), ({ isListening }) => isListening),
 });
 
 /** `net_peerCount`: number of connected peers, as a JSON integer; geth returns a QUANTITY. */
@@ -27,7 +25,7 @@ export const peerCount = defineMethod({
   name: "net_peerCount",
   params: {},
   result: jsonInteger,
-  handle: (_params, { node }: { node: Pick<NodePort, "info"> }) => andThen(node.info(), ({ peerCount }) => peerCount),
+  handle: (_params, { node }) => andThen(node.info(), ({ peerCount }) => peerCount),
 });
 
 export const NET_METHODS: readonly Method<ServingPorts>[] = [version, peerCount, listening];

@@ -3,7 +3,7 @@ import { andThen } from "../../../base/threads/maybe-promise.ts";
 import type { ExecutedBlock } from "../../../base/types/block.ts";
 import { blockReward } from "../../../evm/execution/block/rewards.ts";
 import { type BlockNumberOrTag, blockNumberOrTag, blockSelector, byHash } from "../../ports/block-selector.ts";
-import type { ChainConstants, ChainView } from "../../ports/chain-view.ts";
+import type { ChainConstants } from "../../ports/chain-view.ts";
 import { minedReceipts, minedTransactionOf } from "../../ports/mined.ts";
 import {
   address,
@@ -15,8 +15,8 @@ import {
   type ParamCodec,
   rawJson,
 } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidParamsError } from "../../transport/errors.ts";
+import { defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { blockTextWith } from "../json/block-json.ts";
 import { receiptText } from "../json/receipt-json.ts";
@@ -46,8 +46,7 @@ export const hasCode = defineMethod({
   params: { address, block: optional(blockSelector, "latest") },
   example: [SAMPLE.bob, "latest"],
   result: boolean,
-  handle: ({ address, block }, { chain }: { chain: Pick<ChainView, "code"> }) =>
-    andThen(chain.code({ address, at: block }), (code) => code.length > 0),
+  handle: ({ address, block }, { chain }) => andThen(chain.code({ address, at: block }), (code) => code.length > 0),
 });
 
 /** A block number as JSON number, which Otterscan sends, or as QUANTITY or tag. The pending block counts as the newest. */
@@ -102,18 +101,13 @@ function blockDetails(
   );
 }
 
-export type BlockDetailsModules = {
-  readonly chain: Pick<ChainView, "block" | "config" | "genesisHash">;
-  readonly sessions: Pick<Sessions, "blockJson">;
-};
-
 /** `ots_getBlockDetails`: a block without its transactions, with its issuance and total fees; null beyond the head. */
 export const getBlockDetails = defineMethod({
   name: "ots_getBlockDetails",
   params: { block: otsBlockNumber },
   example: [0],
   result: rawJson,
-  handle: ({ block }, { chain, sessions }: BlockDetailsModules) =>
+  handle: ({ block }, { chain, sessions }) =>
     andThen(chain.block({ at: block }), (executed) => (executed ? blockDetails(executed, chain, sessions) : "null")),
 });
 
@@ -123,7 +117,7 @@ export const getBlockDetailsByHash = defineMethod({
   params: { blockHash: hash },
   example: [SAMPLE.hash],
   result: rawJson,
-  handle: ({ blockHash }, { chain, sessions }: BlockDetailsModules) =>
+  handle: ({ blockHash }, { chain, sessions }) =>
     andThen(chain.block({ at: byHash(blockHash) }), (executed) =>
       executed ? blockDetails(executed, chain, sessions) : "null",
     ),
@@ -143,18 +137,7 @@ export const getBlockTransactions = defineMethod({
   params: { block: otsBlockNumber, pageNumber: lenientInteger, pageSize: lenientInteger },
   example: [0, 0, 25],
   result: rawJson,
-  async handle(
-    { block, pageNumber, pageSize },
-    {
-      chain,
-      sessions,
-      settings,
-    }: {
-      chain: Pick<ChainView, "block">;
-      sessions: Pick<Sessions, "blockJson">;
-      settings: Pick<RpcSettings, "otsPageSizeMax">;
-    },
-  ) {
+  async handle({ block, pageNumber, pageSize }, { chain, sessions, settings }) {
     assertPageSize(pageSize, settings);
     const executed = await chain.block({ at: block });
     if (!executed) return "null";

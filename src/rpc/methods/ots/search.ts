@@ -8,23 +8,16 @@ import { UNKNOWN_INDEX } from "../../../chain/records/block-addresses.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { ExecutionPort } from "../../ports/execution.ts";
 import { address, hash, type JsonText, lenientInteger, nullable, rawJson } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
 import { RequestTimeoutError } from "../../transport/errors.ts";
+import { defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { receiptText } from "../json/receipt-json.ts";
 import { minedTransactionText } from "../json/transaction-json.ts";
 import { joinedJson } from "../json/write.ts";
-import type { RpcSettings } from "../rpc-ports.ts";
 import type { JsonSessions } from "../sessions.ts";
 import { resultOf } from "../trace/blocks.ts";
 import { assertPageSize } from "./blocks.ts";
 import { flatten, type TracedCall } from "./traces.ts";
-
-export type SearchModules = AddressSearchModules &
-  JsonSessions & {
-    readonly chain: Pick<ChainView, "addressPage" | "transactionAt" | "receipt">;
-    readonly settings: Pick<RpcSettings, "otsPageSizeMax">;
-  };
 
 /**
  * `{txs, receipts, firstPage, lastPage}`; each receipt has the time of its block.
@@ -33,7 +26,7 @@ export type SearchModules = AddressSearchModules &
 export async function searchResult(
   newestFirst: readonly Position[],
   pages: { readonly firstPage: boolean; readonly lastPage: boolean },
-  { chain, sessions }: Pick<SearchModules, "chain" | "sessions">,
+  { chain, sessions }: JsonSessions & { readonly chain: Pick<ChainView, "transactionAt" | "receipt"> },
 ): Promise<JsonText> {
   const txs: JsonText[] = [];
   const receipts: JsonText[] = [];
@@ -56,11 +49,6 @@ export async function searchResult(
   return joinedJson('{"txs":[', ...txs, '],"receipts":[', ...receipts, end);
 }
 
-export type AddressSearchModules = {
-  readonly chain: Pick<ChainView, "addressPage">;
-  readonly execution: Pick<ExecutionPort, "traceBlock">;
-};
-
 /** Where a transaction is. */
 export type Position = { readonly number: number; readonly index: number };
 
@@ -72,7 +60,10 @@ export type Position = { readonly number: number; readonly index: number };
  */
 export async function transactionsOf(
   query: AddressQuery,
-  { chain, execution }: AddressSearchModules,
+  {
+    chain,
+    execution,
+  }: { readonly chain: Pick<ChainView, "addressPage">; readonly execution: Pick<ExecutionPort, "traceBlock"> },
   cancel: Pick<CancelToken, "isAborted">,
 ): Promise<{ readonly found: readonly Position[]; readonly isMore: boolean }> {
   const found: Position[] = [];
@@ -129,7 +120,7 @@ export const searchTransactionsBefore = defineMethod({
   example: [SAMPLE.alice, 0, 25],
   result: rawJson,
   heavy: true,
-  async handle({ address, block, pageSize }, modules: SearchModules, context) {
+  async handle({ address, block, pageSize }, modules, context) {
     assertPageSize(pageSize, modules.settings);
     const to = block === 0 ? Number.MAX_SAFE_INTEGER : block - 1;
     const { found, isMore } = await transactionsOf(
@@ -152,7 +143,7 @@ export const searchTransactionsAfter = defineMethod({
   example: [SAMPLE.alice, 0, 25],
   result: rawJson,
   heavy: true,
-  async handle({ address, block, pageSize }, modules: SearchModules, context) {
+  async handle({ address, block, pageSize }, modules, context) {
     assertPageSize(pageSize, modules.settings);
     const { found, isMore } = await transactionsOf(
       {
@@ -176,6 +167,6 @@ export const getTransactionBySenderAndNonce = defineMethod({
   params: { sender: address, nonce: lenientInteger },
   example: [SAMPLE.alice, 0],
   result: nullable(hash),
-  handle: ({ sender, nonce }, { chain }: { chain: Pick<ChainView, "transactionBySender"> }) =>
+  handle: ({ sender, nonce }, { chain }) =>
     andThen(chain.transactionBySender({ sender, nonce: BigInt(nonce) }), ({ mined }) => mined?.tx.hash ?? null),
 });

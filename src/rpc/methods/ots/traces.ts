@@ -8,8 +8,9 @@ import { textString } from "../../../evm/tracing/json-writer.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { ExecutionPort } from "../../ports/execution.ts";
 import { address, hash, rawJson } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
+import { defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
+import type { ServingPorts } from "../rpc-ports.ts";
 import { resultOf } from "../trace/blocks.ts";
 
 /** A frame as `callTracer` shows it. */
@@ -25,11 +26,6 @@ export type TracedCall = {
   readonly calls?: readonly TracedCall[];
 };
 
-export type CallTreeModules = {
-  readonly chain: Pick<ChainView, "transaction" | "header" | "config" | "genesisHash">;
-  readonly execution: Pick<ExecutionPort, "traceTransaction">;
-};
-
 /** A frame with its depth; 0 is the outermost. */
 export type CallAtDepth = {
   readonly call: TracedCall;
@@ -40,7 +36,7 @@ export type CallAtDepth = {
 /** The frames of a mined transaction, in the order they began, without those of precompiles; undefined for an unknown transaction. */
 async function callsOf(
   transactionHash: Hash,
-  { chain, execution }: CallTreeModules,
+  { chain, execution }: ServingPorts,
 ): Promise<readonly CallAtDepth[] | undefined> {
   const mined = await chain.transaction({ hash: transactionHash });
   if (!mined) return undefined;
@@ -77,7 +73,7 @@ export const traceTransaction = defineMethod({
   example: [SAMPLE.hash],
   result: rawJson,
   heavy: true,
-  async handle({ transactionHash }, modules: CallTreeModules) {
+  async handle({ transactionHash }, modules) {
     const calls = await callsOf(transactionHash, modules);
     if (!calls) return "null";
     const frames = calls.map(({ call, depth }) => {
@@ -111,7 +107,7 @@ export const getInternalOperations = defineMethod({
   example: [SAMPLE.hash],
   result: rawJson,
   heavy: true,
-  async handle({ transactionHash }, modules: CallTreeModules) {
+  async handle({ transactionHash }, modules) {
     const calls = await callsOf(transactionHash, modules);
     if (!calls) return "null";
     const operations = calls.flatMap(({ call, depth, isReverted }) => {
@@ -137,16 +133,7 @@ export const getTransactionError = defineMethod({
   example: [SAMPLE.hash],
   result: rawJson,
   heavy: true,
-  async handle(
-    { transactionHash },
-    {
-      chain,
-      execution,
-    }: {
-      chain: Pick<ChainView, "receipt">;
-      execution: Pick<ExecutionPort, "traceTransaction">;
-    },
-  ) {
+  async handle({ transactionHash }, { chain, execution }) {
     const mined = await chain.receipt({ hash: transactionHash });
     if (!mined) return "null";
     if (mined.receipt.status === 1) return '"0x"';
@@ -169,7 +156,7 @@ export const getContractCreator = defineMethod({
   example: [SAMPLE.bob],
   result: rawJson,
   heavy: true,
-  async handle({ address }, modules: CreationModules) {
+  async handle({ address }, modules) {
     const creation = await creationOf(address, modules);
     return creation === undefined ? "null" : JSON.stringify({ hash: creation.hash, creator: creation.creator });
   },

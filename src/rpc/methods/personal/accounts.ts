@@ -1,9 +1,9 @@
 import { checksumAddress } from "../../../base/primitives/address.ts";
 import { andThen } from "../../../base/threads/maybe-promise.ts";
-import { type KeysPort, UNLOCK_SECONDS_DEFAULT } from "../../ports/keys.ts";
+import { UNLOCK_SECONDS_DEFAULT } from "../../ports/keys.ts";
 import { address, array, boolean, json, lenientInteger, optional, string } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidParamsError } from "../../transport/errors.ts";
+import { defineMethod } from "../define-method.ts";
 
 /** `personal_listAccounts`: every account of the node, including locked ones. */
 export const listAccounts = defineMethod({
@@ -11,7 +11,7 @@ export const listAccounts = defineMethod({
   params: {},
   result: array(address),
   private: true,
-  handle: (_params, { keys }: { keys: Pick<KeysPort, "accounts"> }) => keys.accounts(),
+  handle: (_params, { keys }) => keys.accounts(),
 });
 
 /** `personal_newAccount`: creates a key encrypted with the passphrase; returns its checksummed address (EIP-55), as geth. */
@@ -20,8 +20,7 @@ export const newAccount = defineMethod({
   params: { passphrase: string },
   result: string,
   private: true,
-  handle: async ({ passphrase }, { keys }: { keys: Pick<KeysPort, "create"> }) =>
-    checksumAddress(await keys.create({ passphrase })),
+  handle: async ({ passphrase }, { keys }) => checksumAddress(await keys.create({ passphrase })),
 });
 
 /**
@@ -34,7 +33,7 @@ export const importRawKey = defineMethod({
   params: { privateKey: string, password: string },
   result: address,
   private: true,
-  async handle({ privateKey, password }, { keys }: { keys: Pick<KeysPort, "importKey"> }) {
+  async handle({ privateKey, password }, { keys }) {
     const bytes = readPrivateKey(privateKey);
     try {
       return await keys.importKey({ privateKey: bytes, passphrase: password });
@@ -63,8 +62,7 @@ export const deriveAccount = defineMethod({
   params: { url: string, path: string, pin: optional({ decode: json.decode }, false) },
   result: json,
   private: true,
-  handle: ({ url, path, pin }, { keys }: { keys: Pick<KeysPort, "deriveAccount"> }) =>
-    keys.deriveAccount({ url, path, isPinned: pin === true }),
+  handle: ({ url, path, pin }, { keys }) => keys.deriveAccount({ url, path, isPinned: pin === true }),
 });
 
 /** `personal_lockAccount`: removes the account's key from memory; always true. */
@@ -73,8 +71,7 @@ export const lockAccount = defineMethod({
   params: { account: address },
   result: boolean,
   private: true,
-  handle: ({ account }, { keys }: { keys: Pick<KeysPort, "lock"> }) =>
-    andThen(keys.lock({ address: account }), () => true),
+  handle: ({ account }, { keys }) => andThen(keys.lock({ address: account }), () => true),
 });
 
 /**
@@ -91,7 +88,7 @@ export const unlockAccount = defineMethod({
   },
   result: boolean,
   private: true,
-  async handle({ account, passphrase, duration }, { keys }: { keys: Pick<KeysPort, "unlock"> }) {
+  async handle({ account, passphrase, duration }, { keys }) {
     await keys.unlock({ address: account, passphrase, seconds: duration });
     return true;
   },

@@ -6,19 +6,13 @@ import { inSlices } from "../../../base/threads/in-slices.ts";
 import type { MaybePromise } from "../../../base/threads/maybe-promise.ts";
 import type { KeysPort } from "../../ports/keys.ts";
 import { address, data, hash, json, optional, rawJson, string } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidSignatureError, TransactionFieldsError } from "../../transport/errors.ts";
-import {
-  type MessageModules,
-  messageHash,
-  type SignTransactionModules,
-  signatureBytes,
-  signedTransaction,
-} from "../eth/sign.ts";
-import { type SendModules, sendSigned } from "../eth/submit.ts";
+import { defineMethod } from "../define-method.ts";
+import { messageHash, signatureBytes, signedTransaction } from "../eth/sign.ts";
+import { sendSigned } from "../eth/submit.ts";
 import { typedDataHash } from "../eth/typed-data.ts";
 import { callArguments } from "../params/call-arguments.ts";
-import type { HashSessions } from "../sessions.ts";
+import type { RpcPorts } from "../rpc-ports.ts";
 
 /** @throws TransactionFieldsError when there is none: `personal` has no default account */
 function senderOf<T>(from: T | undefined): T {
@@ -26,7 +20,7 @@ function senderOf<T>(from: T | undefined): T {
   return from;
 }
 
-export type SigningKeys = { readonly keys: Pick<KeysPort, "sign" | "signWithPassphrase"> };
+type SigningKeys = { readonly keys: Pick<KeysPort, "sign" | "signWithPassphrase"> };
 
 /** With a passphrase the key is decrypted for this one signature; without, the account must be unlocked. */
 function signWith(
@@ -51,7 +45,7 @@ export const personalSign = defineMethod({
   params: { message: data, account: address, passphrase: optional(string) },
   result: data,
   private: true,
-  async handle({ message, account, passphrase }, modules: SigningKeys & MessageModules) {
+  async handle({ message, account, passphrase }, modules) {
     const digest = await messageHash(modules, message);
     return signatureBytes(await signWith(modules, account, passphrase, digest));
   },
@@ -63,7 +57,7 @@ export const personalSignTypedData = defineMethod({
   params: { typedData: json, account: address, passphrase: optional(string) },
   result: data,
   private: true,
-  async handle({ typedData, account, passphrase }, modules: SigningKeys & HashSessions) {
+  async handle({ typedData, account, passphrase }, modules) {
     const digest = await inSlices(typedDataHash(typedData), modules.sessions.slices.hash);
     return signatureBytes(await signWith(modules, account, passphrase, digest));
   },
@@ -75,15 +69,13 @@ export const personalSignTransaction = defineMethod({
   params: { request: callArguments, passphrase: string },
   result: rawJson,
   private: true,
-  handle({ request, passphrase }, modules: SignTransactionModules & { keys: Pick<KeysPort, "signWithPassphrase"> }) {
+  handle({ request, passphrase }, modules) {
     const from = senderOf(request.from);
     return signedTransaction(request, modules, (digest) =>
       modules.keys.signWithPassphrase({ address: from, passphrase, digest }),
     );
   },
 });
-
-type PassphraseModules = { readonly keys: Pick<KeysPort, "assertKnown" | "signWithPassphrase"> };
 
 /**
  * `personal_sendTransaction`: as `eth_sendTransaction`; the passphrase decrypts the key for this transaction only.
@@ -95,7 +87,7 @@ export const personalSendTransaction = defineMethod({
   params: { request: callArguments, passphrase: string },
   result: hash,
   private: true,
-  async handle({ request, passphrase }, modules: SendModules & PassphraseModules) {
+  async handle({ request, passphrase }, modules: RpcPorts) {
     const from = senderOf(request.from);
     // Before anything is estimated for an account that is not here.
     await modules.keys.assertKnown({ address: from });
@@ -115,7 +107,7 @@ export const ecRecover = defineMethod({
   params: { message: data, signature: data },
   result: address,
   private: true,
-  async handle({ message, signature }, modules: MessageModules) {
+  async handle({ message, signature }, modules) {
     if (signature.length !== 65) {
       throw new InvalidSignatureError("signature must be 65 bytes long");
     }

@@ -1,6 +1,5 @@
-import type { KeysPort } from "../../ports/keys.ts";
 import { json, optional, string } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
+import { defineMethod } from "../define-method.ts";
 
 /** `personal_listWallets`: every key file and HD wallet with its state. */
 export const listWallets = defineMethod({
@@ -8,7 +7,7 @@ export const listWallets = defineMethod({
   params: {},
   result: json,
   private: true,
-  handle: (_params, { keys }: { keys: Pick<KeysPort, "wallets"> }) => keys.wallets(),
+  handle: (_params, { keys }) => keys.wallets(),
 });
 
 /**
@@ -21,7 +20,7 @@ export const openWallet = defineMethod({
   params: { url: string, passphrase: optional(string) },
   result: json,
   private: true,
-  async handle({ url, passphrase }, { keys }: { keys: Pick<KeysPort, "openWallet"> }) {
+  async handle({ url, passphrase }, { keys }) {
     await keys.openWallet({ url, passphrase });
     return null;
   },
@@ -36,7 +35,7 @@ export const initializeWallet = defineMethod({
   params: { url: string },
   result: string,
   private: true,
-  handle: ({ url }, { keys }: { keys: Pick<KeysPort, "initializeWallet"> }) => keys.initializeWallet({ url }),
+  handle: ({ url }, { keys }) => keys.initializeWallet({ url }),
 });
 
 /** `personal_unpair`: unpairs the wallet from the node, given the pairing password or the PIN. */
@@ -45,7 +44,7 @@ export const unpair = defineMethod({
   params: { url: string, password: string },
   result: json,
   private: true,
-  async handle({ url, password }, { keys }: { keys: Pick<KeysPort, "unpairWallet"> }) {
+  async handle({ url, password }, { keys }) {
     await keys.unpairWallet({ url, password });
     return null;
   },

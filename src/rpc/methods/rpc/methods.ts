@@ -2,7 +2,8 @@ import { andThen, type MaybePromise } from "../../../base/threads/maybe-promise.
 import type { NodePort } from "../../ports/node.ts";
 import { json } from "../../transport/codec.ts";
 import type { AccessPolicy } from "../../transport/dispatch/context.ts";
-import { defineMethod, type Method, type MethodInfo, namespaceOf } from "../../transport/dispatch/method.ts";
+import { type Method, type MethodInfo, namespaceOf } from "../../transport/dispatch/method.ts";
+import { defineMethod } from "../define-method.ts";
 import { mapOf } from "../json/schemas.ts";
 import type { RpcSettings, ServingPorts } from "../rpc-ports.ts";
 
@@ -32,18 +33,18 @@ function openRpcDocument(methods: readonly MethodInfo[], info: { readonly title:
   };
 }
 
-export type DiscoverModules = {
-  readonly node: Pick<NodePort, "info">;
-  readonly settings: Pick<RpcSettings, "methods">;
-};
-
 /** `rpc_discover`: the OpenRPC document of the methods enabled on the caller's listener. `GET /openrpc.json` returns the same. */
 const discover = defineMethod({
   name: "rpc_discover",
   params: {},
   result: json,
-  handle: (_params, modules: DiscoverModules, { access }) => documentOfListener(access, modules),
+  handle: (_params, modules, { access }) => documentOfListener(access, modules),
 });
+
+export type DiscoverModules = {
+  readonly node: Pick<NodePort, "info">;
+  readonly settings: Pick<RpcSettings, "methods">;
+};
 
 /** The document of the methods that a listener with `access` serves, private ones included. */
 export function documentOfListener(
@@ -66,7 +67,7 @@ export const modules = defineMethod({
   name: "rpc_modules",
   params: {},
   result: { ...json, schema: mapOf({ type: "string" }) },
-  handle: (_params, _modules: unknown, { access }) =>
+  handle: (_params, _modules, { access }) =>
     Object.fromEntries([...new Set([...access.namespaces, "rpc"])].sort().map((name) => [name, "1.0"])),
 });
 

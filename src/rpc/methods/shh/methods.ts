@@ -1,9 +1,9 @@
 import { identityFromBytes } from "../../../heritage/shh/message.ts";
 import { PROTOCOL_VERSION } from "../../../heritage/shh/peers/peer.ts";
-import type { ShhPort } from "../../../heritage/shh/port.ts";
 import { array, boolean, optional, string } from "../../transport/codec.ts";
-import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
+import type { Method } from "../../transport/dispatch/method.ts";
 import { InvalidValueError } from "../../transport/errors.ts";
+import { defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
 import type { RpcPorts } from "../rpc-ports.ts";
 import { criteria, identity, messages, post, recipient } from "./message-codecs.ts";
@@ -22,7 +22,7 @@ const newIdentity = defineMethod({
   params: {},
   result: identity,
   private: true,
-  handle: (_params, { shh }: { shh: Pick<ShhPort, "newIdentity"> }) => shh.newIdentity(),
+  handle: (_params, { shh }) => shh.newIdentity(),
 });
 
 /** `shh_hasIdentity`: whether this node has the private key of an identity or group. */
@@ -31,7 +31,7 @@ const hasIdentity = defineMethod({
   params: { identity },
   example: [SAMPLE.whisperIdentity],
   result: boolean,
-  handle: (params, { shh }: { shh: Pick<ShhPort, "hasIdentity"> }) => shh.hasIdentity({ identity: params.identity }),
+  handle: (params, { shh }) => shh.hasIdentity({ identity: params.identity }),
 });
 
 /**
@@ -45,7 +45,7 @@ const newGroup = defineMethod({
   params: { from: optional(identity), members: optional(array(recipient), []) },
   result: identity,
   private: true,
-  handle: ({ from, members }, { shh }: { shh: Pick<ShhPort, "newGroup"> }) => shh.newGroup({ from, members }),
+  handle: ({ from, members }, { shh }) => shh.newGroup({ from, members }),
 });
 
 /**
@@ -59,7 +59,7 @@ const addToGroup = defineMethod({
   params: { groupOrWho: string, who: optional(string) },
   result: boolean,
   private: true,
-  handle({ groupOrWho, who }, { shh }: { shh: Pick<ShhPort, "addToGroup"> }) {
+  handle({ groupOrWho, who }, { shh }) {
     const key = publicKeyOf(who ?? groupOrWho);
     if (key === undefined) return false;
     if (who === undefined) return shh.addToGroup({ group: undefined, who: key });
@@ -88,10 +88,8 @@ const postMessage = defineMethod({
   params: { message: post },
   result: boolean,
   private: true,
-  handle: ({ message }, { shh }: { shh: Pick<ShhPort, "post"> }) => shh.post(message),
+  handle: ({ message }, { shh }) => shh.post(message),
 });
-
-type Modules<K extends keyof ShhPort> = { readonly shh: Pick<ShhPort, K> };
 
 /**
  * `shh_newFilter`: creates a filter for messages by recipient, signer and topics; returns its id. Topics match by position; an array
@@ -104,7 +102,7 @@ const newFilter = defineMethod({
   params: { filter: criteria },
   example: [{ topics: ["0x68656c6c6f20776f726c64"] }],
   result: string,
-  handle: ({ filter }, { shh }: Modules<"newMessageFilter">) => shh.newMessageFilter(filter),
+  handle: ({ filter }, { shh }) => shh.newMessageFilter(filter),
 });
 
 /** `shh_uninstallFilter`: removes a filter; false if the id is unknown. */
@@ -113,7 +111,7 @@ const uninstallFilter = defineMethod({
   params: { id: string },
   example: ["0x1"],
   result: boolean,
-  handle: ({ id }, { shh }: Modules<"uninstallMessageFilter">) => shh.uninstallMessageFilter({ id }),
+  handle: ({ id }, { shh }) => shh.uninstallMessageFilter({ id }),
 });
 
 /** `shh_getFilterChanges`: messages received since the last poll; empty for an unknown filter id. */
@@ -122,7 +120,7 @@ const getFilterChanges = defineMethod({
   params: { id: string },
   example: ["0x1"],
   result: messages,
-  handle: ({ id }, { shh }: Modules<"messageFilterChanges">) => shh.messageFilterChanges({ id }),
+  handle: ({ id }, { shh }) => shh.messageFilterChanges({ id }),
 });
 
 /** `shh_getMessages`: every unexpired message that matches the filter; `shh_getFilterChanges` does not return them again. */
@@ -132,7 +130,7 @@ const getMessages = defineMethod({
   example: ["0x1"],
   result: messages,
   heavy: true,
-  handle: ({ id }, { shh }: Modules<"messages">) => shh.messages({ id }),
+  handle: ({ id }, { shh }) => shh.messages({ id }),
 });
 
 export const SHH_METHODS: readonly Method<RpcPorts>[] = [

@@ -127,7 +127,7 @@ export function subscriptionMethods<Modules extends SubscribingModules>({
       run: subscribe,
       call: async (modules, rawParams = [], context) => {
         if (context === undefined) throw new InvalidParamsError("a subscription needs a caller");
-        return JSON.parse(await subscribe(modules, rawParams, context));
+        return JSON.parse(await subscribe(modules as Modules, rawParams, context));
       },
     },
     unsubscribe,

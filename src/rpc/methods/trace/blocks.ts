@@ -4,10 +4,10 @@ import type { ExecutedBlock } from "../../../base/types/block.ts";
 import { blockReward } from "../../../evm/execution/block/rewards.ts";
 import { textString } from "../../../evm/tracing/json-writer.ts";
 import { blockSelector } from "../../ports/block-selector.ts";
-import type { ChainConstants, ChainView } from "../../ports/chain-view.ts";
+import type { ChainConstants } from "../../ports/chain-view.ts";
 import type { ExecutionPort, TraceRequest, TransactionTrace } from "../../ports/execution.ts";
 import { rawJson } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
+import { defineMethod } from "../define-method.ts";
 import { quantityText } from "../json/write.ts";
 import { replayRequest, traceTypes } from "./transactions.ts";
 
@@ -62,16 +62,7 @@ export const traceBlock = defineMethod({
   example: ["latest"],
   result: rawJson,
   heavy: true,
-  async handle(
-    { block },
-    {
-      chain,
-      execution,
-    }: {
-      chain: Pick<ChainView, "block" | "config" | "genesisHash">;
-      execution: Pick<ExecutionPort, "traceBlockFrames">;
-    },
-  ) {
+  async handle({ block }, { chain, execution }) {
     // The pending block is not stored, so its transactions cannot be executed again.
     const executed = await chain.block({ at: block === "pending" ? "latest" : block });
     if (!executed) return "null";
@@ -95,11 +86,7 @@ export const replayBlockTransactions = defineMethod({
   example: ["latest", ["trace", "stateDiff"]],
   result: rawJson,
   heavy: true,
-  async handle(
-    { block, types },
-    { chain, execution }: { chain: Pick<ChainView, "block">; execution: Pick<ExecutionPort, "traceBlock"> },
-    context,
-  ) {
+  async handle({ block, types }, { chain, execution }, context) {
     const executed = await chain.block({ at: block === "pending" ? "latest" : block });
     if (!executed) return "null";
     const { hash, transactions } = executed.block;

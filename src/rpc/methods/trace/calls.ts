@@ -1,8 +1,8 @@
 import { blockSelector } from "../../ports/block-selector.ts";
-import type { ExecutionPort, TracedCall } from "../../ports/execution.ts";
+import type { TracedCall } from "../../ports/execution.ts";
 import { array, optional, type ParamCodec, rawJson } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidValueError } from "../../transport/errors.ts";
+import { defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { joinedJson } from "../json/write.ts";
 import { blockOverrides, callArguments, stateOverrides } from "../params/call-arguments.ts";
@@ -25,11 +25,7 @@ export const traceCall = defineMethod({
   example: [SAMPLE.call, ["trace", "vmTrace", "stateDiff"], "latest"],
   result: rawJson,
   heavy: true,
-  handle: (
-    { request, types, block, stateOverrides, blockOverrides },
-    { execution }: { execution: Pick<ExecutionPort, "traceCall"> },
-    context,
-  ) =>
+  handle: ({ request, types, block, stateOverrides, blockOverrides }, { execution }, context) =>
     execution.traceCall({
       args: request,
       at: block,
@@ -61,7 +57,7 @@ export const traceCallMany = defineMethod({
   example: [[[SAMPLE.call, ["trace"]]], "latest"],
   result: rawJson,
   heavy: true,
-  async handle({ calls, block }, { execution }: { execution: Pick<ExecutionPort, "traceCalls"> }, context) {
+  async handle({ calls, block }, { execution }, context) {
     const traces = await execution.traceCalls({
       calls,
       at: block,

@@ -2,13 +2,10 @@ import { setImmediate } from "node:timers/promises";
 import type { FrameFilter } from "../../../evm/tracing/parity/parity-tracer.ts";
 import { TraceTooLargeError } from "../../../evm/tracing/trace-budget.ts";
 import { type BlockNumberOrTag, blockNumberOrTag } from "../../ports/block-selector.ts";
-import type { ChainView } from "../../ports/chain-view.ts";
-import type { ExecutionPort } from "../../ports/execution.ts";
 import { address, array, lenientInteger, object, rawJson, string } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidParamsError, RequestTimeoutError, TraceRangeError } from "../../transport/errors.ts";
+import { defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
-import type { RpcSettings } from "../rpc-ports.ts";
 import { blockTraces, type Reward, rewardTraces } from "./blocks.ts";
 
 const criteria = object("TraceFilter", {
@@ -33,19 +30,7 @@ export const traceFilter = defineMethod({
   example: [{ fromBlock: "0x0", toAddress: [SAMPLE.bob], mode: "union", count: 10 }],
   result: rawJson,
   heavy: true,
-  async handle(
-    { filter },
-    {
-      chain,
-      execution,
-      settings,
-    }: {
-      chain: Pick<ChainView, "block" | "head" | "oldest" | "config" | "genesisHash">;
-      execution: Pick<ExecutionPort, "traceBlock">;
-      settings: Pick<RpcSettings, "traceFilter">;
-    },
-    context,
-  ) {
+  async handle({ filter }, { chain, execution, settings }, context) {
     const { mode = "union", after = 0, count = Number.POSITIVE_INFINITY } = filter;
     if (mode !== "union" && mode !== "intersection") {
       throw new InvalidParamsError(`unknown mode ${JSON.stringify(mode)}`, "filter");

@@ -3,8 +3,7 @@ import { PARITY_TRACE_TYPES, type ParityTraceType } from "../../../evm/tracing/p
 import { NotTraceableError } from "../../../evm/tracing/trace-budget.ts";
 import type { TracerConfig } from "../../../evm/tracing/tracer-config.ts";
 import { blockSelector } from "../../ports/block-selector.ts";
-import type { ChainView } from "../../ports/chain-view.ts";
-import type { ExecutionPort, TraceRequest } from "../../ports/execution.ts";
+import type { TraceRequest } from "../../ports/execution.ts";
 import {
   array,
   data,
@@ -15,8 +14,8 @@ import {
   rawJson,
   string,
 } from "../../transport/codec.ts";
-import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidValueError } from "../../transport/errors.ts";
+import { defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
 
 const traceType: ParamCodec<ParityTraceType> = {
@@ -53,17 +52,7 @@ export const traceTransaction = defineMethod({
   example: [SAMPLE.hash],
   result: rawJson,
   heavy: true,
-  async handle(
-    { transactionHash },
-    {
-      chain,
-      execution,
-    }: {
-      chain: Pick<ChainView, "transaction">;
-      execution: Pick<ExecutionPort, "traceTransaction">;
-    },
-    context,
-  ) {
+  async handle({ transactionHash }, { chain, execution }, context) {
     if (!(await chain.transaction({ hash: transactionHash }))) return "null";
     return execution.traceTransaction({
       hash: transactionHash,
@@ -85,17 +74,7 @@ export const traceGet = defineMethod({
   example: [SAMPLE.hash, ["0x0"]],
   result: rawJson,
   heavy: true,
-  async handle(
-    { transactionHash, traceAddress },
-    {
-      chain,
-      execution,
-    }: {
-      chain: Pick<ChainView, "transaction">;
-      execution: Pick<ExecutionPort, "traceTransaction">;
-    },
-    context,
-  ) {
+  async handle({ transactionHash, traceAddress }, { chain, execution }, context) {
     if (!(await chain.transaction({ hash: transactionHash }))) return "null";
     const text = await execution.traceTransaction({
       hash: transactionHash,
@@ -121,17 +100,7 @@ export const replayTransaction = defineMethod({
   example: [SAMPLE.hash, ["stateDiff"]],
   result: rawJson,
   heavy: true,
-  async handle(
-    { transactionHash, types },
-    {
-      chain,
-      execution,
-    }: {
-      chain: Pick<ChainView, "transaction">;
-      execution: Pick<ExecutionPort, "traceTransaction">;
-    },
-    context,
-  ) {
+  async handle({ transactionHash, types }, { chain, execution }, context) {
     if (!(await chain.transaction({ hash: transactionHash }))) {
       throw new NotTraceableError("transaction not found");
     }
@@ -154,7 +123,7 @@ export const traceRawTransaction = defineMethod({
   example: [SAMPLE.rawTransaction, ["trace"], "latest"],
   result: rawJson,
   heavy: true,
-  handle: ({ raw, types, block }, { execution }: { execution: Pick<ExecutionPort, "traceRawTransaction"> }, context) =>
+  handle: ({ raw, types, block }, { execution }, context) =>
     execution.traceRawTransaction({
       raw,
       at: block,

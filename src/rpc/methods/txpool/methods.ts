@@ -4,10 +4,10 @@ import { andThen } from "../../../base/threads/maybe-promise.ts";
 import type { SharedSlices } from "../../../base/threads/shared-slices.ts";
 import { maxFeePerGasOf } from "../../../base/types/transaction/fees.ts";
 import type { PoolContent, PooledTransaction } from "../../../consensus/mempool/pool.ts";
-import type { ChainView } from "../../ports/chain-view.ts";
 import { address, rawJsonOf } from "../../transport/codec.ts";
-import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
+import type { Method } from "../../transport/dispatch/method.ts";
 import { LimitExceededError } from "../../transport/errors.ts";
+import { defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { mapOf, POOLED, QUANTITY, shape, TRANSACTION } from "../json/schemas.ts";
 import { transactionText } from "../json/transaction-json.ts";
@@ -87,7 +87,7 @@ export const status = defineMethod({
   name: "txpool_status",
   params: {},
   result: rawJsonOf(shape("PoolStatus", { pending: QUANTITY, queued: QUANTITY })),
-  handle: (_params, { chain }: { chain: Pick<ChainView, "poolCounts"> }) =>
+  handle: (_params, { chain }) =>
     andThen(
       chain.poolCounts(),
       ({ pending, queued }) => `{"pending":${quantityText(pending)},"queued":${quantityText(queued)}}`,
@@ -104,8 +104,7 @@ export const content = defineMethod({
   params: {},
   result: rawJsonOf(shape("PoolContent", { pending: POOLED, queued: POOLED })),
   heavy: true,
-  handle: (_params, ports: { chain: Pick<ChainView, "poolContent"> } & JsonSessions) =>
-    andThen(ports.chain.poolContent(), (pool) => contentText(pool, pooledText, ports)),
+  handle: (_params, ports) => andThen(ports.chain.poolContent(), (pool) => contentText(pool, pooledText, ports)),
 });
 
 /** `txpool_contentFrom`: the pooled transactions of one sender by nonce. */
@@ -119,7 +118,7 @@ export const contentFrom = defineMethod({
       queued: mapOf(TRANSACTION),
     }),
   ),
-  handle: ({ sender }, ports: { chain: Pick<ChainView, "poolContentFrom"> } & JsonSessions) =>
+  handle: ({ sender }, ports) =>
     andThen(ports.chain.poolContentFrom({ address: sender }), async ({ pending, queued }) => {
       const { json } = ports.sessions.slices;
       await json.enter();
@@ -147,8 +146,7 @@ export const inspect = defineMethod({
     }),
   ),
   heavy: true,
-  handle: (_params, ports: { chain: Pick<ChainView, "poolContent"> } & JsonSessions) =>
-    andThen(ports.chain.poolContent(), (pool) => contentText(pool, summaryText, ports)),
+  handle: (_params, ports) => andThen(ports.chain.poolContent(), (pool) => contentText(pool, summaryText, ports)),
 });
 
 function summaryText({ tx }: PooledTransaction): string {

@@ -3,19 +3,17 @@ import { bytesToHex } from "../../../base/primitives/hex.ts";
 import { keccak256Hash, keccak256InSteps } from "../../../base/primitives/keccak.ts";
 import { inSlices } from "../../../base/threads/in-slices.ts";
 import { andThen } from "../../../base/threads/maybe-promise.ts";
-import type { NodePort } from "../../ports/node.ts";
 import { data, hash, string } from "../../transport/codec.ts";
-import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
+import type { Method } from "../../transport/dispatch/method.ts";
+import { defineMethod } from "../define-method.ts";
 import type { ServingPorts } from "../rpc-ports.ts";
-import type { HashSessions } from "../sessions.ts";
 
 /** `web3_clientVersion`: name, version, system and runtime of this node, separated by slashes. */
 export const clientVersion = defineMethod({
   name: "web3_clientVersion",
   params: {},
   result: string,
-  handle: (_params, { node }: { node: Pick<NodePort, "info"> }) =>
-    andThen(node.info(), ({ clientVersion }) => clientVersion),
+  handle: (_params, { node }) => andThen(node.info(), ({ clientVersion }) => clientVersion),
 });
 
 /** Hashed in less than a millisecond. */
@@ -27,7 +25,7 @@ export const sha3 = defineMethod({
   params: { input: data },
   example: ["0x68656c6c6f"],
   result: hash,
-  handle({ input }, { sessions }: HashSessions) {
+  handle({ input }, { sessions }) {
     if (input.length <= SHORT_BYTES) return keccak256Hash(input);
     const { hash: slices } = sessions.slices;
     // To decode it took a slice already.

@@ -4,7 +4,7 @@ import { type CallContext, inProcessContext } from "./context.ts";
 import type { RawParams } from "./message.ts";
 
 /** The declaration of one JSON-RPC method: data, and a handler that sees domain values only. */
-type MethodSpec<P extends ParamCodecs, Modules, Result> = {
+export type MethodSpec<P extends ParamCodecs, Modules, Result> = {
   /** `namespace_method`, as on the wire */
   readonly name: string;
   /** In wire order. */
@@ -57,7 +57,13 @@ export type Method<Modules> = {
    */
   readonly run: (modules: Modules, rawParams: RawParams, context: CallContext) => JsonText | Promise<JsonText>;
   /** `run` for tests: the parsed result. */
-  readonly call: (modules: Modules, rawParams?: RawParams, context?: CallContext) => Promise<unknown>;
+  readonly call: (modules: Fakes<Modules>, rawParams?: RawParams, context?: CallContext) => Promise<unknown>;
+};
+
+/** Of the ports of a method, those that a test's call reaches. */
+type Fakes<Modules> = { readonly [Port in keyof Modules]?: FakeOf<Modules[Port]> };
+type FakeOf<Port> = {
+  readonly [Name in keyof Port]?: Port[Name] extends (...args: never[]) => unknown ? Port[Name] : Partial<Port[Name]>;
 };
 
 /** What a method says of itself. */
@@ -94,7 +100,7 @@ export function defineMethod<const P extends ParamCodecs, Modules, Result>(
     isForwarded: false,
     run,
     async call(modules, rawParams = [], context = inProcessContext()) {
-      return JSON.parse(jsonString(await run(modules, rawParams, context)));
+      return JSON.parse(jsonString(await run(modules as Modules, rawParams, context)));
     },
   };
 }

@@ -121,3 +121,24 @@ test("load rejects rows out of order, twice the same key, and runs that interlea
     }
     assert.deepEqual(plain(kv.range({})), []);
   }));
+
+test("LmdbBuild joins runs of thousands of leaves with runs of one leaf before, between and after them", () => {
+  // One row fills a leaf, and a branch has few children.
+  const rowLengths = (count: number) => Array.from({ length: count }, () => [480, 1_400] as const);
+  const counts = [1, 3_500, 1, 1_100, 2_100, 1];
+  withStore((kv, file) => {
+    const tables = counts.map((count, i) => rowsOf(i + 1, rowLengths(count)));
+    kv.load!((rows) => {
+      for (const sorted of tables) put(rows.run(), sorted);
+    });
+    assert.equal(faultOf(file), undefined);
+    const all = tables.flat();
+    assert.deepEqual(plain(kv.range({})), plain(all));
+    kv.transaction((writer) => {
+      for (const [i, [key]] of all.entries()) if (i % 2 === 0) writer.remove(key);
+    });
+    kv.sync();
+    assert.equal(faultOf(file), undefined);
+    assert.deepEqual(plain(kv.range({})), plain(all.filter((_, i) => i % 2 === 1)));
+  });
+});

@@ -1,5 +1,6 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { invariant } from "../../../base/errors.ts";
+import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
 import type { KvLoad, SortedRows } from "../kv.ts";
 import {
   BIG_DATA,
@@ -11,7 +12,6 @@ import {
   PAGE_HEADER,
   PAGE_SIZE,
   type PageRef,
-  type PageRefs,
   putPageHeader,
   TRANSACTION,
 } from "./lmdb-pages.ts";
@@ -34,11 +34,11 @@ const FIRST_PAGE = 2;
  */
 export class LmdbBuild implements KvLoad {
   readonly #fd: number;
-  /** Pages that have a number; those of the buffer get theirs when it is written. */
+  /** Pages in the file, and after them those of the buffer. */
   #pages = FIRST_PAGE;
   readonly #buffer = Buffer.alloc(BUFFER_PAGES * PAGE_SIZE);
-  /** Of the pages in the buffer. */
-  readonly #refs: (LeafPlace | undefined)[] = [];
+  #buffered = 0;
+  #branches = 0;
   readonly #runs: Run[] = [];
 
   /** @param path of the file, made or emptied */
@@ -47,7 +47,7 @@ export class LmdbBuild implements KvLoad {
   }
 
   run(): SortedRows {
-    const run = new Run(this);
+    const run = new Run(this, new Leaves(this.#addBranch));
     this.#runs.push(run);
     return run;
   }
@@ -56,28 +56,23 @@ export class LmdbBuild implements KvLoad {
   finish(): void {
     const runs = this.#runs.filter((run) => run.entries > 0);
     for (const run of runs) run.finish();
-    this.#flush();
-    runs.sort((a, b) => Buffer.compare(a.leaves.at(0).key, b.leaves.at(0).key));
+    runs.sort((a, b) => Buffer.compare(a.firstKey, b.firstKey));
     for (const [i, run] of runs.entries()) {
-      const isAfter = i === 0 || Buffer.compare(runs[i - 1]!.lastKey, run.leaves.at(0).key) < 0;
+      const isAfter = i === 0 || Buffer.compare(runs[i - 1]!.lastKey, run.firstKey) < 0;
       invariant(isAfter, "runs of sorted rows must not overlap");
     }
-    let level: PageRefs = new JoinedLeaves(runs.map((run) => run.leaves));
-    const leaves = level.length;
-    let depth = leaves === 0 ? 0 : 1;
-    let branches = 0;
-    for (; level.length > 1; depth++) {
-      level = branchPages(level, (page) => this.#addBranch(page));
-      branches += level.length;
-    }
+    const leaves = runs.reduce((sum, run) => sum + run.leaves.length, 0);
+    let level = leaves > 1 ? this.#branchesOf(runs) : runs.flatMap((run) => run.leaves.last);
+    let depth = Math.min(leaves, 2);
+    for (; level.length > 1; depth++) level = branchPages(level, this.#addBranch);
     this.#flush();
     const sum = (count: "entries" | "overflows") => runs.reduce((all, run) => all + run[count], 0);
-    const tree = { depth, branches, leaves, overflows: sum("overflows"), entries: sum("entries") };
+    const tree = { depth, branches: this.#branches, leaves, overflows: sum("overflows"), entries: sum("entries") };
     const empty = metaPage({ number: 0, pages: FIRST_PAGE, tree: undefined });
     const filled = metaPage({
       number: 1,
       pages: this.#pages,
-      tree: leaves === 0 ? undefined : { ...tree, root: level.at(0)!.page },
+      tree: leaves === 0 ? undefined : { ...tree, root: level[0]!.page },
     });
     writeFully(this.#fd, Buffer.concat([empty, filled]), 0);
     closeSync(this.#fd);
@@ -87,17 +82,34 @@ export class LmdbBuild implements KvLoad {
     closeSync(this.#fd);
   }
 
-  /** Adds a page but for its number, which its place in `ref` gets. */
-  addPage(page: Uint8Array, ref?: LeafPlace): void {
-    if (this.#refs.length === BUFFER_PAGES) this.#flush();
-    this.#buffer.set(page, this.#refs.length * PAGE_SIZE);
-    this.#refs.push(ref);
+  /** Adds a page but for its number, which this returns. */
+  addPage(page: Buffer): number {
+    if (this.#buffered === BUFFER_PAGES) this.#flush();
+    const number = this.#pages + this.#buffered;
+    const start = this.#buffered++ * PAGE_SIZE;
+    this.#buffer.set(page, start);
+    this.#buffer.writeUInt32LE(number, start);
+    return number;
   }
 
-  /** Adds a page after all leaves: its number. */
-  #addBranch(page: Uint8Array): number {
-    this.addPage(page);
-    return this.#pages + this.#refs.length - 1;
+  readonly #addBranch = (page: Buffer): number => {
+    this.#branches++;
+    return this.addPage(page);
+  };
+
+  /** The branches above the leaves of all runs, of which there are two or more. */
+  #branchesOf(runs: readonly Run[]): readonly PageRef[] {
+    let level: readonly PageRef[] = [];
+    let leaves: readonly PageRef[] = [];
+    for (const { first, branches, last } of runs.map((run) => run.leaves)) {
+      leaves = [...leaves, ...first];
+      if (branches.length > 0) {
+        level = level.concat(branchPages(leaves, this.#addBranch), branches);
+        leaves = [];
+      }
+      leaves = [...leaves, ...last];
+    }
+    return level.concat(branchPages(leaves, this.#addBranch));
   }
 
   /** Adds `count` pages that begin with a header; the number of the first. */
@@ -110,14 +122,9 @@ export class LmdbBuild implements KvLoad {
   }
 
   #flush(): void {
-    const refs = this.#refs;
-    const first = this.#take(refs.length);
-    for (const [i, ref] of refs.entries()) {
-      this.#buffer.writeUInt32LE(first + i, i * PAGE_SIZE);
-      if (ref !== undefined) ref.leaves.setPage(ref.index, first + i);
-    }
-    writeFully(this.#fd, this.#buffer.subarray(0, refs.length * PAGE_SIZE), first * PAGE_SIZE);
-    refs.length = 0;
+    const first = this.#take(this.#buffered);
+    writeFully(this.#fd, this.#buffer.subarray(0, this.#buffered * PAGE_SIZE), first * PAGE_SIZE);
+    this.#buffered = 0;
   }
 
   /** Numbers for `count` pages: the first. */
@@ -128,66 +135,39 @@ export class LmdbBuild implements KvLoad {
   }
 }
 
-/** A leaf whose page has no number yet. */
-type LeafPlace = { readonly leaves: Leaves; readonly index: number };
+/** Leaves whose branches are written together. */
+const BATCH = 1_024;
 
-/** Leaves by their first keys, in bytes of their own: there are millions, and views of shared bytes would hold those of others that are long gone. */
+/**
+ * The leaves of a run. There are millions, so the branches above them are written as they come, and memory holds a reference to one page in a hundred. The
+ * first and the last leaves stay without a branch: a run may have only one leaf, and a branch needs two children, which another run may have.
+ */
 class Leaves {
-  #keys = new Uint8Array(1 << 12);
-  readonly #ends: number[] = [];
-  readonly #pages: number[] = [];
+  readonly #addBranch: (page: Buffer) => number;
+  length = 0;
+  first: PageRef[] = [];
+  /** Above the leaves between the first and the last ones. */
+  readonly branches: PageRef[] = [];
+  last: PageRef[] = [];
 
-  get length(): number {
-    return this.#ends.length;
+  constructor(addBranch: (page: Buffer) => number) {
+    this.#addBranch = addBranch;
   }
 
-  /** Adds the next leaf: its index. */
-  add(key: Uint8Array): number {
-    const start = this.#ends.at(-1) ?? 0;
-    if (start + key.length > this.#keys.length) {
-      const grown = new Uint8Array(this.#keys.length * 2);
-      grown.set(this.#keys);
-      this.#keys = grown;
-    }
-    this.#keys.set(key, start);
-    this.#pages.push(0);
-    return this.#ends.push(start + key.length) - 1;
-  }
-
-  setPage(index: number, page: number): void {
-    this.#pages[index] = page;
-  }
-
-  at(index: number): PageRef {
-    const start = index === 0 ? 0 : this.#ends[index - 1]!;
-    return { key: this.#keys.subarray(start, this.#ends[index]), page: this.#pages[index]! };
-  }
-}
-
-/** The leaves of all runs. */
-class JoinedLeaves implements PageRefs {
-  readonly #runs: readonly Leaves[];
-  readonly length: number;
-
-  constructor(runs: readonly Leaves[]) {
-    this.#runs = runs;
-    this.length = runs.reduce((sum, { length }) => sum + length, 0);
-  }
-
-  at(index: number): PageRef | undefined {
-    let rest = index;
-    for (const run of this.#runs) {
-      if (rest < run.length) return run.at(rest);
-      rest -= run.length;
-    }
-    return undefined;
+  add(leaf: PageRef): void {
+    this.length++;
+    this.last.push(leaf);
+    if (this.last.length < BATCH + 2) return;
+    const batch = this.last.splice(0, BATCH);
+    if (this.first.length === 0) this.first = batch;
+    else this.branches.push(...branchPages(batch, this.#addBranch));
   }
 }
 
 /** The leaves of rows that come in ascending order. */
 class Run implements SortedRows {
   readonly #build: LmdbBuild;
-  readonly leaves = new Leaves();
+  readonly leaves: Leaves;
   entries = 0;
   overflows = 0;
   readonly #page = Buffer.alloc(PAGE_SIZE);
@@ -196,11 +176,13 @@ class Run implements SortedRows {
   #upper = PAGE_SPACE;
   readonly #last = new Uint8Array(KEY_MAX);
   #lastLength = 0;
-  /** Index of the leaf that the page is to be. */
-  #leaf = 0;
+  /** Of the page. */
+  #pageKey: Uint8Array = EMPTY_BYTES;
+  firstKey: Uint8Array = EMPTY_BYTES;
 
-  constructor(build: LmdbBuild) {
+  constructor(build: LmdbBuild, leaves: Leaves) {
     this.#build = build;
+    this.leaves = leaves;
   }
 
   get lastKey(): Uint8Array {
@@ -215,7 +197,8 @@ class Run implements SortedRows {
     const evenSize = size + (size & 1);
     const isFull = PAGE_SPACE - this.#upper + this.#lower + 2 + evenSize > FILL_BYTES;
     if (isFull && this.#lower > 0) this.finish();
-    if (this.#lower === 0) this.#leaf = this.leaves.add(key);
+    if (this.#lower === 0) this.#pageKey = Uint8Array.from(key);
+    if (this.entries === 0) this.firstKey = this.#pageKey;
     this.#upper -= evenSize;
     const page = this.#page;
     const offset = PAGE_HEADER + this.#lower;
@@ -248,7 +231,7 @@ class Run implements SortedRows {
     const page = this.#page;
     putPageHeader(page, "leaf", this.#lower, this.#upper);
     page.fill(0, PAGE_HEADER + this.#lower, PAGE_HEADER + this.#upper);
-    this.#build.addPage(page, { leaves: this.leaves, index: this.#leaf });
+    this.leaves.add({ key: this.#pageKey, page: this.#build.addPage(page) });
     this.#lower = 0;
     this.#upper = PAGE_SPACE;
   }

@@ -65,9 +65,6 @@ const PAGE_SPACE = PAGE_SIZE - PAGE_HEADER;
 /** A page by the first key below it. */
 export type PageRef = { readonly key: Uint8Array; readonly page: number };
 
-/** Pages in the order of their keys. */
-export type PageRefs = { readonly length: number; at(index: number): PageRef | undefined };
-
 export type TreeCounts = {
   readonly depth: number;
   readonly branches: number;
@@ -87,17 +84,17 @@ export function putPageHeader(page: Buffer, kind: keyof typeof PAGE_KIND, lower:
 }
 
 /** The branches above pages in the order of their keys, two or more. */
-export function branchPages(children: PageRefs, addPage: (page: Buffer) => number): PageRef[] {
+export function branchPages(children: readonly PageRef[], addPage: (page: Buffer) => number): PageRef[] {
   const branches: PageRef[] = [];
   for (let first = 0; first < children.length; ) {
     let end = first;
     for (let space = PAGE_SPACE; end < children.length; end++) {
-      space -= 2 + nodeSize(children.at(end)!, end === first);
+      space -= 2 + nodeSize(children[end]!, end === first);
       if (space < 0) break;
     }
     // A branch has two children or more.
     if (end === children.length - 1) end--;
-    const below = Array.from({ length: end - first }, (_, i) => children.at(first + i)!);
+    const below = children.slice(first, end);
     branches.push({ key: below[0]!.key, page: addPage(branchPage(below)) });
     first = end;
   }

@@ -20,13 +20,13 @@ export type BannerOptions = {
   readonly color: boolean;
 };
 
-/** What a user sees once the node answers: where it is, what is open, and whatever is dangerous about it. */
+/** The banner, printed once the node answers: its addresses, open namespaces, and dangerous settings. */
 export function renderBanner(options: BannerOptions): string {
   const { config, chain, listeners, color } = options;
   const loud = (text: string) => (color ? `\x1b[1;31m${text}\x1b[0m` : text);
   const blocks = [
     [`Evmint ${options.version}`],
-    // A chain of --genesis may fund none of them.
+    // A chain of --genesis may not fund them.
     ...(config.dev && chain.devAccounts.length > 0 ? [devAccountLines(chain, config, loud)] : []),
     [
       row("Chain id", `${chain.chainId}`),

@@ -111,7 +111,7 @@ function entries(folder: string): string[] {
   return attempt(() => readdirSync(folder)) ?? [];
 }
 
-/** undefined for what this user may not read, or what has ended in between. */
+/** undefined if this user may not read it, or the process has ended. */
 function attempt<T>(read: () => T): T | undefined {
   try {
     return read();

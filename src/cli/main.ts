@@ -7,7 +7,7 @@ const OUTPUT_TIMEOUT_MS = 2_000;
 
 /** The command line on this process: what `bin/evmintd.js` runs. */
 export async function main(loadOperations = loadNode): Promise<void> {
-  // `evmintd … | head` closes the pipe early; that is no reason to stop a node.
+  // `evmintd … | head` closes the pipe early, which must not stop a node.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
   });
@@ -30,7 +30,7 @@ export async function main(loadOperations = loadNode): Promise<void> {
     crashSource: process,
     exitNow: process.exit,
   });
-  // A handle somebody forgot must not keep a stopped node alive; pending output must not be lost, unless nobody reads it.
+  // A leaked handle must not keep a stopped node alive; pending output must not be lost unless its reader is gone.
   fatalTimers.after(OUTPUT_TIMEOUT_MS, "output", () => process.exit(code), { keepsAlive: true });
   process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
 }

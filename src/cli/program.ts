@@ -435,7 +435,7 @@ Examples:
   EVMINT_TOKEN=$(evmintd token) evmintd attach http://127.0.0.1:8545
 `;
 
-/** Settings that \`--help\` shows: those that newcomers ask for. */
+/** Settings that \`--help\` shows, the ones newcomers need. */
 const COMMON_SETTINGS = new Set([
   "json-rpc.address",
   "json-rpc.ws-address",
@@ -482,12 +482,12 @@ function withDevFlags(command: Command, showsAll: boolean): Command {
   return command;
 }
 
-/** A switch may stand alone; everything else takes a value. */
+/** A switch needs no value; every other flag takes one. */
 function formOf(type: unknown): string {
   return type === boolean ? "[true|false]" : "<value>";
 }
 
-/** Makes settings flags of `command`: all, or those of some tables. */
+/** Adds settings as flags of `command`: all, or only those of `tables`. */
 function withSettings(command: Command, { showsAll, words }: Invocation, tables?: readonly string[]): Command {
   if (!words.has(command.name())) return command;
   if (command.name() !== "start" && (tables === undefined || tables.includes("dev"))) withDevFlags(command, showsAll);

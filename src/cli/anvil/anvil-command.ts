@@ -21,7 +21,7 @@ import type { Settings } from "./values.ts";
 /** The version whose flags and defaults these are. */
 const ANVIL_VERSION = "1.7.1";
 
-/** Of `personal`, anvil has `personal_sign` alone, and of `wallet` nothing. */
+/** anvil has only `personal_sign` of `personal`, and nothing of `wallet`. */
 const DENIED = [
   // viem sends the calls of a bundle one by one where a node has no bundles.
   ...["wallet_sendCalls", "wallet_getCallsStatus", "wallet_getCapabilities"],

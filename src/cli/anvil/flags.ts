@@ -17,9 +17,9 @@ import {
 type Meaning =
   /** Settings of ours. */
   | { readonly settings: (value: string) => Settings }
-  /** The command reads it by its name, because it is no setting, or more than one flag decides it. */
+  /** The command reads the flag by its name, because it is not a setting, or because several flags decide a setting. */
   | { readonly isRead: true }
-  /** It asks for what the node does in any case. */
+  /** The flag requests what the node always does. */
   | { readonly always: string }
   /** An error that says why. */
   | { readonly refused: string };
@@ -60,7 +60,7 @@ function setting(key: string, value?: string): Pick<AnvilFlag & { settings: (val
 
 /** anvil's path of the socket. */
 const IPC_PATH = "/tmp/anvil.ipc";
-/** A body beyond it is no string that a program could parse. */
+/** A larger body exceeds the longest JavaScript string. */
 const BODY_BYTES_MAX = "512MiB";
 const STATES_STORED =
   "the node stores state differences, on disk if the chain has a home; see state.history and chain.retain-blocks";

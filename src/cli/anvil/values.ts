@@ -71,7 +71,7 @@ export const stateFile: ReadValue = (text) => {
   return isFolder ? join(text, "state.json") : text;
 };
 
-/** `--state`: what the chain begins with, where it is there, and leaves. */
+/** `--state`: the file loaded at the start, if it exists, and written at the stop. */
 export function stateSettings(text: string): Settings {
   const file = stateFile(text);
   return { "dump-state": file, ...(existsSync(file) && { "load-state": file }) };

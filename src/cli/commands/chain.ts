@@ -51,7 +51,7 @@ export async function exportStateFile(
 }
 
 /**
- * Reads the whole store and reports what is wrong with it; fails when something is.
+ * Reads the whole store and reports its faults. @throws CommandError if there are any
  * @param fromText the first block to execute again; none if not given
  */
 export async function checkDatabase(config: Config, fromText: string | undefined, context: CliContext): Promise<void> {

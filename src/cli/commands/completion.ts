@@ -28,7 +28,7 @@ function wordsOf(command: Command, path = ""): Words {
   return new Map([[path, words], ...below]);
 }
 
-/** Words that are no command, such as values of flags, do not change which command is completed. */
+/** Other words, such as values of flags, do not change which command is completed. */
 function bashScript(words: Words): string {
   const commands = [...words.keys()].filter((path) => path !== "").map((path) => `" ${path}"`);
   const cases = [...words].map(

@@ -41,7 +41,7 @@ export async function attach(
 /** Runs a node and a console on it; the node stops when the console ends. @throws as start and runConsole */
 export async function startWithConsole(config: Config, options: AttachOptions, context: CliContext): Promise<void> {
   if (!config.ipc.enable) throw new CommandError("the console needs ipc.enable = true");
-  // Single calls, most of which come from the console itself, would be lines in the middle of what is typed.
+  // Lines about single calls, most of them the console's own, would interrupt the user's typing.
   const log = openLog(config, context);
   await start(config, context, { log, attended: () => attach(undefined, config, options, context) });
 }

@@ -81,7 +81,7 @@ export function invite(config: Config, flags: { readonly address?: string }, { s
   const peers = cometbft.persistentPeers.filter((peer) => isForOthers(peer, cometbft, flags.address));
   const omitted = cometbft.persistentPeers.length - peers.length;
   if (omitted > 0) warn(`${omitted} of cometbft.persistent-peers omitted: private, or unreachable from other machines`);
-  // Who asks for addresses gets none of a validator behind sentries.
+  // An invitation must not reveal the address of a validator behind sentries.
   if (cometbft.pex === false && flags.address === undefined) {
     warn("this node is omitted because cometbft.pex = false; --address HOST adds it");
     if (peers.length === 0) throw new CommandError("the file would name no node to connect to; give --address HOST");
@@ -129,7 +129,7 @@ function publicKeyOf(config: Config, directory: string): Uint8Array {
   return remoteSignerOf(config)?.publicKey ?? validatorPublicKey(directory);
 }
 
-/** CometBFT's home. @throws CommandError where there is none */
+/** CometBFT's home. @throws CommandError if there is none */
 export function engineHome(home: string): string {
   const directory = cometbftPath(home);
   if (existsSync(join(directory, "config", "genesis.json"))) return directory;

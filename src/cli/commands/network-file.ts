@@ -35,7 +35,7 @@ export function renderNetworkFile(network: Omit<NetworkFile, "chainId" | "genesi
   return `${JSON.stringify(file, null, 2)}\n`;
 }
 
-/** @throws UsageError where there is none, CommandError for one that is not whole, or contradicts itself */
+/** @throws UsageError if the file cannot be read, CommandError if it is incomplete or contradicts itself */
 export function readNetworkFile(path: string): NetworkFile {
   let text: string;
   try {
@@ -51,7 +51,7 @@ export function readNetworkFile(path: string): NetworkFile {
   return network;
 }
 
-/** What is wrong, where it is no such file. */
+/** The fault of a file that is not an invitation. */
 function decode(text: string): NetworkFile | string {
   let file: unknown;
   try {

@@ -10,7 +10,7 @@ import type { CliContext } from "../context.ts";
 import { CommandError, UsageError } from "../errors.ts";
 
 const READY_LIMITS = {
-  /** A node whose thread is busy for so long serves nobody; probes of containers have some seconds. */
+  /** A node whose thread is busy for this long cannot serve; container probes time out after a few seconds. */
   answerMs: 2_000,
   pauseMs: 250,
   /** A reason is a sentence. */
@@ -18,7 +18,7 @@ const READY_LIMITS = {
 };
 
 /**
- * Prints what the running node of the home says of itself once it is ready.
+ * Prints the state of the home's running node once it is ready.
  * @param flags.wait how long it may take to become so; without it the node is asked once
  * @throws CommandError with the reason, UsageError
  */

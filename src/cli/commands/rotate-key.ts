@@ -38,8 +38,8 @@ export type RotationStep =
   | { readonly kind: "done"; readonly key: ValidatorKey; readonly oldFiles: readonly string[] };
 
 /**
- * Where the rotation stands, from the files of the home and the set of validators alone, so that it can be asked again after any interruption. Makes
- * the new key where no rotation has begun.
+ * The next step of the rotation, derived only from the home's files and the validator set, so that it survives any interruption. Makes the
+ * new key where no rotation has begun.
  * @param directory CometBFT's home
  */
 export function nextRotationStep(directory: string, signers: readonly Address[]): RotationStep {
@@ -137,7 +137,7 @@ function textOf(step: RotationStep, { signers, tally }: ValidatorSet): string {
   ].join("\n");
 }
 
-/** The socket of the running node; undefined where there is none. */
+/** The socket of the running node; undefined if no node runs. */
 async function openNode({ home, ipc }: Config): Promise<RpcConnection | undefined> {
   const path = resolve(home, ipc.path);
   if (!ipc.enable || !existsSync(path)) return undefined;

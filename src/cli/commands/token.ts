@@ -27,7 +27,7 @@ export type TokenOptions = {
   readonly subject?: string;
 };
 
-/** A working day: long enough not to be in the way, short enough that a lost one dies by itself. */
+/** One day: long enough for work, short enough that a lost token soon expires. */
 const LIFETIME_MS = 24 * 3_600_000;
 
 /** A year; more would be a password. */

@@ -34,7 +34,7 @@ export function checkCertificate({ home, tls }: Config, _system: System, now: ()
   return [end - now() < CERTIFICATE_MS_COMFORTABLE ? warning(`${text}: renew it`) : ok(text)];
 }
 
-/** The files by which bearer tokens are judged; a home before its first start has none. */
+/** The files that verify bearer tokens; a home has none before its first start. */
 export function checkTokens({ home }: Config, _system: System, now: () => number): Finding[] {
   if (!existsSync(jwtSecretPath(home))) return [];
   const { ok, warning, fault } = findingsOf("tokens");

@@ -186,7 +186,7 @@ function checkPorts({ home, jsonRpc, metrics, consensus, cometbft }: Config): Fi
   });
 }
 
-/** Packages that an installation can leave out, and what is missing without them. */
+/** Optional packages, and the features that need them. */
 const OPTIONAL_PACKAGES = [
   ["lmdb", "fault", "the index is in memory and rebuilt at each start"],
   ["secp256k1", "warning", "sender recovery is slower"],
@@ -243,7 +243,7 @@ function gibibytes(bytes: number): string {
   return `${(bytes / 2 ** 30).toFixed(1)} GiB`;
 }
 
-/** Prints what is well, what is wrong and what to do about it. @throws CommandError for faults, UsageError */
+/** Prints all findings with advice for each fault. @throws CommandError for faults, UsageError */
 export async function doctor(
   config: Config,
   { stdout, now, timers }: Pick<CliContext, "stdout" | "now" | "timers">,

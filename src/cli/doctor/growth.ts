@@ -37,7 +37,7 @@ export function logGrowth(
   return (bytes * DAY_MS) / (nowMs - sinceMs);
 }
 
-/** What a home takes on disk, what is added a day, and how long there is space. */
+/** Disk usage of a home, its growth per day, and the time until the disk is full. */
 export async function growthFindings(
   { home, chain }: Pick<Config, "home" | "chain">,
   { fileSystem }: Pick<System, "fileSystem">,

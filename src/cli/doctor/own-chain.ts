@@ -48,7 +48,7 @@ export function engineGenesisFinding({ home }: Pick<Config, "home">, own: OwnCha
   return [ok(`block 0 is ${genesisHash}, in CometBFT's genesis too`)];
 }
 
-/** The rules of the file, with what the validators agreed on. */
+/** The rules of the file, with the validators' agreements applied. */
 export function rulesOf({ config }: OwnChain, agreed: ReadonlyMap<string, bigint> = new Map()): ChainConfig {
   return agreedConfig(
     config,
@@ -68,7 +68,7 @@ export function scheduleOfRules(
   return newest === undefined ? null : { forkId: newest.forkId, lastTime: newest.activationTime };
 }
 
-/** A decided block, of which the first transaction is proposer data. */
+/** A decided block, whose first transaction is proposer data. */
 type DecidedBlock = {
   readonly height: number;
   readonly time: { readonly seconds: bigint };

@@ -8,7 +8,7 @@ import { type OwnChain, rulesOf, scheduleOfRules } from "./own-chain.ts";
 /** This side of the comparison. */
 export type Own = {
   readonly chain: OwnChain;
-  /** With what the validators agreed on. */
+  /** With the validators' agreements applied. */
   readonly rules: ChainConfig;
   /** undefined while no node runs on the home: then the files are compared. */
   readonly node: { readonly asked: AskedNode; readonly view: NodeView } | undefined;
@@ -52,7 +52,7 @@ export async function peerFindings(own: Own, peer: AskedNode): Promise<Finding[]
   }
 }
 
-/** @param agreed what the validators agreed on until the head of the peer; undefined where it does not say */
+/** @param agreed the validators' agreements up to the peer's head; undefined if the peer does not return them */
 function identityFindings(
   { chain, rules, node }: Own,
   { name, chainId, genesisHash, schedule, head }: NodeView,

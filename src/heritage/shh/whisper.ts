@@ -136,7 +136,7 @@ export class Whisper {
     return this.#modules.identities.get(identity) !== undefined;
   }
 
-  /** @throws UnknownIdentityError, WhisperLimitError, and what the search for work throws */
+  /** @throws UnknownIdentityError, WhisperLimitError, and errors of the search for proof of work */
   async post(post: Post): Promise<boolean> {
     const from = post.from === undefined ? undefined : this.#key(post.from);
     await this.#send({ ...post, from, topics: post.topics.map(wireTopic) });
@@ -153,7 +153,7 @@ export class Whisper {
 
   /**
    * Sends the key of `group`, or of the newest group of this node, to `who`, 65 bytes. False when this node does not have it.
-   * @throws WhisperLimitError, and what the search for work throws
+   * @throws WhisperLimitError, and errors of the search for proof of work
    */
   async addToGroup(group: Identity | undefined, who: Uint8Array): Promise<boolean> {
     const { identities } = this.#modules;
@@ -208,7 +208,7 @@ export class Whisper {
     return outcome;
   }
 
-  /** Drops expired envelopes and filters nobody polls. To be called about every second. */
+  /** Drops expired envelopes and filters that are not polled. Call it about every second. */
   sweep(): void {
     this.#pool.sweep(this.#modules.nowSeconds());
     this.#filters.sweep((hash) => !this.#pool.has(hash));
@@ -242,7 +242,7 @@ export class Whisper {
     }
   }
 
-  /** The group's own key signs, so that nobody can invite to a group without having it. */
+  /** The group's own key signs, so that only members can invite to a group. */
   #invite(group: Key, who: Uint8Array): Promise<void> {
     return this.#send({
       ...INVITATION,

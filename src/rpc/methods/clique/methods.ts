@@ -74,7 +74,7 @@ function signersOf({ signers }: CliqueSnapshot): readonly Address[] {
 /** A hash with its prefix. A longer text is RLP. */
 const HASH_CHARACTERS = 66;
 
-/** The bytes are no header and no block. */
+/** The bytes are neither a header nor a block. */
 class HeaderRlpError extends NodeError {
   readonly code = "CLIQUE_HEADER_RLP";
 }

@@ -72,7 +72,7 @@ const TOKEN_READ_LIMITS = {
  * Makes a function of a token return `value`: writes the storage slot that it reads. Which one that is, is found by trying: each slot
  * that the call touches is overridden for one call.
  *
- * @throws DevControlError when no slot alone decides the result, as in tokens that compute balances
+ * @throws DevControlError if no single slot decides the result, as in tokens that compute balances
  */
 async function writeTokenWord(
   { token, signature, accounts }: TokenRead,

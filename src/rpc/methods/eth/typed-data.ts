@@ -13,7 +13,7 @@ type Struct = {
   readonly fields: readonly Field[];
   /** `Name(type member,…)` */
   readonly text: string;
-  /** keccak256 of the text with those of all structures that it refers to, once a value has needed it. */
+  /** keccak256 of the text and of the texts of all referenced structs, computed lazily. */
   hash: Uint8Array | undefined;
 };
 
@@ -136,7 +136,7 @@ class TypedDataHasher {
     return yield* this.#keccak(encoded);
   }
 
-  /** Of the type's text followed by those of every structure that it refers to, in order of name. */
+  /** Hash of the type's text, followed by the texts of all referenced structs in order of name. */
   *#hashType(struct: Struct): Generator<undefined, Uint8Array> {
     const found = new Set([struct]);
     for (const { fields } of found) {

@@ -14,7 +14,7 @@ import { typedDataHash } from "../eth/typed-data.ts";
 import { callArguments } from "../params/call-arguments.ts";
 import type { RpcPorts } from "../rpc-ports.ts";
 
-/** @throws TransactionFieldsError when there is none: `personal` has no default account */
+/** @throws TransactionFieldsError if there is none: `personal` has no default account */
 function senderOf<T>(from: T | undefined): T {
   if (from === undefined) throw new TransactionFieldsError("sender not specified");
   return from;

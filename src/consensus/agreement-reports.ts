@@ -37,7 +37,7 @@ export class AgreementReports {
     });
   }
 
-  /** Logs what is new, and at the start what was agreed on before. */
+  /** Logs new agreements, and at the start all earlier ones. */
   report(): void {
     const { chain, voting, log } = this.#modules;
     const { values, votes } = voting.agreementAt(this.#head());

@@ -18,7 +18,7 @@ export type AppState = {
   readonly evmGenesis: Hash;
   /** Voting power of validators that are voted in, in decimal digits. Missing in a genesis of before there was a choice: 1. */
   readonly validatorPower: string;
-  /** `genesisRules` of the EVM genesis; absent where it has none. */
+  /** `genesisRules` of the EVM genesis; absent if it has none. */
   readonly rules?: string;
   /** `genesisForks` of the EVM genesis. Missing in a genesis of before forks were compared. */
   readonly forks?: string;
@@ -51,7 +51,7 @@ export function genesisForks(
   return forksBegun(config, head.number, head.timestamp).join(" ");
 }
 
-/** What differs between two lists of forks, for people; undefined where they are the same, and where the engine's genesis has none. */
+/** The difference between two lists of forks, for people; undefined if they are equal, or if the engine's genesis has none. */
 export function forkDifference(theirs: unknown, own: string): string | undefined {
   if (theirs === undefined || theirs === own) return undefined;
   const there = String(theirs).split(" ");

@@ -34,7 +34,7 @@ export type ClockWatchOptions = {
 type ClockWatchModules = {
   /** Unix milliseconds. */
   readonly wallClock: () => number;
-  /** Milliseconds of a clock that nobody sets. On Linux it stops while the machine is suspended. */
+  /** Milliseconds of a monotonic clock. On Linux it stops while the machine is suspended. */
   readonly monotonicClock: () => number;
   readonly log: Logger;
   readonly metrics: Pick<Metrics, "counter">;

@@ -73,7 +73,7 @@ type EvmApplicationOptions = {
   readonly gasLimitTarget: () => bigint;
   /** The forks by which blocks are executed here. */
   readonly forks: ForkHashes;
-  /** Whether every block names its forks, also where no other ones are scheduled: a fork that this node alone knows has then no blocks here. */
+  /** Whether every block names its forks even if no others are scheduled, so that a fork known only to this node gets no blocks here. */
   readonly namesForks: () => boolean;
   /** `genesisRules` of the genesis file. */
   readonly rules?: string | undefined;
@@ -323,7 +323,7 @@ export class EvmApplication implements Application {
     };
   }
 
-  /** Votes and offences of a block; undefined where it has none. @throws InvalidProposerDataError, UnknownParameterError */
+  /** Votes and offences of a block; undefined if it has none. @throws InvalidProposerDataError, UnknownParameterError */
   #governanceOf(
     { height, misbehavior }: Proposal,
     { vote, parameterVote }: ProposerData,

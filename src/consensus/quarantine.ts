@@ -50,7 +50,7 @@ const EXECUTION_FAILED = "executing it failed";
 
 /** Transactions that no block can have. They stay out of the pool, also after the next start. */
 export type Quarantine = {
-  /** Adds a transaction; the file is durable when it returns. @throws what the disk throws; `has` is true all the same */
+  /** Adds a transaction; the file is durable when it returns. @throws errors of the disk; `has` is true even then */
   add(transaction: Transaction, cause: unknown): void;
   /** @throws QuarantinedTransactionError */
   assertAllowed(hash: Hash): void;

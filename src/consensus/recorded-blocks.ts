@@ -70,7 +70,7 @@ export class RecordedBlocks implements Application {
 
   /**
    * The engine has `height` blocks.
-   * @throws BlocksPrunedError where the chain has not what it takes
+   * @throws BlocksPrunedError if the chain lacks the required block or state
    */
   begin(height: number): void {
     const { chain, log } = this.#modules;

@@ -105,7 +105,7 @@ export class CometBftNetwork implements EngineNetwork {
       const reason = signer ?? (state.kind === "restarting" ? state.reason : undefined);
       return reason === undefined ? NOT_RUNNING : `${NOT_RUNNING}: ${reason}`;
     }
-    // A validator that is alone has nobody to catch up with.
+    // A single validator has no peers to catch up with.
     if (status.isCatchingUp && !signing.isWaiting) return peers.length > 0 ? "catching up with the network" : NO_PEER;
     if (signing.reason !== undefined) return `this validator does not sign: ${signing.reason}`;
     if (quorum !== "present") return "no quorum: the voting power of the participating validators is too low";

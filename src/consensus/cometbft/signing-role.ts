@@ -110,7 +110,7 @@ export class SigningRole implements BlockWatcher {
 
   /**
    * What CometBFT is to be started with, after the files of the key are as it needs them.
-   * @throws EngineHomeError, and what the disk throws
+   * @throws EngineHomeError, and errors of the disk
    */
   prepare(): EngineKey {
     const { guardBlocks, remoteSigner } = this.#options;
@@ -126,7 +126,7 @@ export class SigningRole implements BlockWatcher {
     return remoteSigner === undefined ? { kind: "file" } : { kind: "remote", address: remoteSigner.address };
   }
 
-  /** Why the key of this validator does not sign; undefined where it does, and where this node is no validator. */
+  /** Why this validator's key does not sign; undefined if it does, or if this node is not a validator. */
   get reason(): string | undefined {
     if (this.#signs) return this.#wrongKey;
     return this.#isWaiting ? (this.#guard.reason ?? NEXT_START) : undefined;

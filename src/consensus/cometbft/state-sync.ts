@@ -292,7 +292,7 @@ const HANDLED = (Object.keys(CALLS) as CallName[]).filter(
   (name): name is HandledCall => name !== "echo" && name !== "flush",
 );
 
-/** Answers by `own` what a node without a chain can answer; every other call waits until `attach`. */
+/** `own` answers the calls that need no chain; every other call waits until `attach`. */
 function switchableHandlers(own: Partial<AbciHandlers>) {
   let attached: AbciHandlers | undefined;
   let resolve: (handlers: AbciHandlers) => void = () => {};

@@ -36,7 +36,7 @@ type RestoreModules = { readonly source: ConsensusDataSource; readonly log: Logg
 
 /** The calls of an application whose state comes from peers. */
 export type Restore = Pick<Application, "info" | "offerSnapshot"> & {
-  /** @throws what the source of consensus data throws, and what the disk does; it needs another offer then */
+  /** @throws errors of the source of consensus data and of the disk; it then needs another offer */
   applySnapshotChunk(index: number, chunk: Uint8Array, sender: string): Promise<ApplyResult>;
   /** The block whose state was restored; undefined before. */
   restored(): RestoredBlock | undefined;

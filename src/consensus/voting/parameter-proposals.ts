@@ -42,14 +42,14 @@ export class ParameterProposals {
     return this.#parameters;
   }
 
-  /** Durable when it returns. @throws TooManyParameterProposalsError, and what the disk throws */
+  /** Durable when it returns. @throws TooManyParameterProposalsError, and errors of the disk */
   propose(parameter: Parameter): void {
     const others = this.#parameters.filter(({ name }) => name !== parameter.name);
     if (others.length >= VOTES_PER_SIGNER_MAX) throw new TooManyParameterProposalsError();
     this.#store([...others, parameter]);
   }
 
-  /** Does nothing where there is no proposal about `name`. */
+  /** Does nothing if there is no proposal on `name`. */
   discard(name: string): void {
     const others = this.#parameters.filter((parameter) => parameter.name !== name);
     if (others.length < this.#parameters.length) this.#store(others);

@@ -19,7 +19,7 @@ const GWEI = 1_000_000_000n;
 const PARAMETERS: Readonly<Record<string, ParameterRule>> = {
   /** A transfer has to fit; the upper bound is that of an integer in JSON. */
   gasLimit: { least: 21_000n, most: 2n ** 53n - 1n, isClearable: true, unit: "gas" },
-  /** 0 is a value: tips of 0 are accepted by every node. The upper bound is a typing error that nobody could pay. */
+  /** 0 is a value: tips of 0 are accepted by every node. Values above the bound are typing errors, which no one could pay. */
   minimumTip: { least: 0n, most: 1_000_000n * GWEI, isClearable: false, unit: "wei per gas" },
   /** The fastest pace that CometBFT holds, and the slowest that `consensus.block-time` takes. */
   blockPeriodMs: { least: 50n, most: 600_000n, isClearable: true, unit: "ms" },

@@ -28,9 +28,9 @@ class ProposalsFileError extends NodeError {
 /** The votes this node casts when it proposes blocks, until they are discarded. */
 export type Proposals = {
   all(): readonly Vote[];
-  /** Durable when it returns. @throws TooManyProposalsError, and what the disk throws */
+  /** Durable when it returns. @throws TooManyProposalsError, and errors of the disk */
   propose(vote: Vote): void;
-  /** Does nothing where there is no proposal about `candidate`. */
+  /** Does nothing if there is no proposal on `candidate`. */
   discard(candidate: Address): void;
   /**
    * The vote for block `height`: of the proposals that would change `snapshot` and that `proposer` has not voted for in it, the one with

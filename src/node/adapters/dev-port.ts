@@ -12,7 +12,7 @@ import type { ChainParts, PoolParts } from "./parts.ts";
 
 /** What callers may change of a dev chain besides sending transactions. */
 export type DevParts = {
-  /** Undefined where nobody may. */
+  /** Undefined if dev methods are not available. */
   readonly devChain: DevChain | undefined;
   /** What was set by hand. */
   readonly patches: StatePatches | undefined;

@@ -44,7 +44,7 @@ export type NodeAdminModules = {
 type WhisperNetwork = {
   /** Where they reach this node; none when it does not listen. */
   addresses(): readonly string[];
-  /** Ids of those that are connected. */
+  /** Ids of connected peers. */
   peers(): readonly string[];
   /** @throws PeerAddressError */
   addPeer(address: string): Promise<void>;

@@ -31,7 +31,7 @@ export type BackupOptions = {
   /** The folder of the backup: new, or that of an earlier backup of this home, which is brought up to date. */
   readonly directory: string;
   readonly hasKeys: boolean;
-  /** Called with bytes of the log that were read, and those that are to be. */
+  /** Called with the bytes of the log read so far, and the total. */
   readonly onProgress: (done: number, total: number) => void;
   /** Called by name before each step, for tests that die there. */
   readonly failPoint?: (name: string) => void;

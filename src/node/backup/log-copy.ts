@@ -36,7 +36,7 @@ class LogMovedError extends NodeError {
   readonly code = "BACKUP_LOG_MOVED";
 }
 
-/** There is no chain to copy. */
+/** The home has no chain to copy. */
 class NothingToBackUpError extends NodeError {
   readonly code = "BACKUP_NOTHING";
 }
@@ -52,7 +52,7 @@ type LogCopyOptions = {
   /** Folder of the backup. */
   readonly directory: string;
   readonly previous: Manifest | undefined;
-  /** Called with bytes that were read of the log, and those that are to be. */
+  /** Called with the bytes of the log read so far, and the total. */
   readonly onProgress: (done: number, total: number) => void;
 };
 
@@ -212,7 +212,7 @@ class LogCopier {
     }
   }
 
-  /** Reads what was copied, record by record. @returns where its whole records end, and its first and last block */
+  /** Reads the copy record by record. @returns the end of its complete records, and its first and last block */
   #readRecords(
     segment: SourceSegment,
     { salt }: SegmentHeader,

@@ -37,7 +37,7 @@ class HomeNotEmptyError extends NodeError {
 }
 
 const STATE_FILE = /^\d{16}\.state$/;
-/** In a home while it is being restored: what is in it may be removed. */
+/** Marks a home during its restore, whose contents may be removed. */
 const UNFINISHED_FILE = "restore-unfinished";
 /** Read, compared and written at a time. */
 const CHUNK_BYTES = 4 << 20;
@@ -225,7 +225,7 @@ class BackupReader {
     return content;
   }
 
-  /** What `open` returns. @throws BackupDamagedError for a missing path, or one that is no regular file */
+  /** The result of `open`. @throws BackupDamagedError for a missing path, or one that is not a regular file */
   #usable<T>(file: StoredFile, open: () => T): T {
     try {
       return open();

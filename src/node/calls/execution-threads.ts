@@ -88,7 +88,7 @@ export class ExecutionThreads {
 
   /**
    * The method's result; its input is copied to the thread.
-   * @throws TooManyError, RequestTimeoutError, ExecutionTimeoutError, ExecutionAbortedError, and what the method throws
+   * @throws TooManyError, RequestTimeoutError, ExecutionTimeoutError, ExecutionAbortedError, and errors of the method
    */
   async run(request: ExecutionRequest, { timeoutMs, cancel, noteTime }: ExecutionOptions): Promise<unknown> {
     if (this.pool.isFull()) throw new TooManyError("too many calls are waiting, try again later");
@@ -138,7 +138,7 @@ type ThreadedChain = {
   readonly store: Pick<ChainParts["store"], "followable" | "epoch" | "noteDamage">;
 };
 
-/** The threads that execute calls beside the thread of `chain`; undefined where there are none. */
+/** The threads that execute calls besides the thread of `chain`; undefined if there are none. */
 export function createExecutionThreads(
   config: Config,
   log: Logger,

@@ -11,7 +11,7 @@ import { CONFIG_FILE_BYTES_MAX, dataPath, isInMemory, jwtSecretPath, nodeKeyPath
 
 const SECRET_BYTES = 32;
 
-/** Writes a fresh secret into the home unless there is one: 32 bytes as hex, for this user alone. */
+/** Writes a fresh secret into the home unless it has one: 32 bytes as hex, readable only by this user. */
 export function createJwtSecret(home: string): void {
   createSecret(jwtSecretPath(home));
 }

@@ -17,7 +17,7 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 type TlsFilesModules = {
   readonly log: Logger;
   readonly timers: Pick<Timers, "every">;
-  /** Unix milliseconds; those of the machine if absent. */
+  /** Unix milliseconds; the machine's clock if absent. */
   readonly now?: () => number;
 };
 
@@ -58,7 +58,7 @@ export class TlsFiles {
     return Date.parse(new X509Certificate(this.#material.cert).validTo) / 1_000;
   }
 
-  /** Calls `use` with what is read from now on. */
+  /** Calls `use` after each reload. */
   onChange(use: (material: TlsMaterial) => void): void {
     this.#onChange.push(use);
   }

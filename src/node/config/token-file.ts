@@ -16,7 +16,7 @@ export const TOKEN_SECONDS_MAX = 365 * 86_400;
 /** Revocations in the file at once; who needs more makes a new secret. */
 export const REVOKED_MAX = 10_000;
 
-/** `config/tokens.json`: what is to be known of tokens besides the newest secret. Times are in Unix seconds. */
+/** `config/tokens.json`: facts on tokens besides the newest secret. Times are in Unix seconds. */
 export type TokenState = {
   /** The secret before `jwt.hex`, in hex. */
   readonly previous?: { readonly secret: string; readonly until: number };

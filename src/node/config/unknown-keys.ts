@@ -19,7 +19,7 @@ export const REPLACED_KEYS: Readonly<Record<string, string>> = {
   "json-rpc.ws-deny-methods": "json-rpc.deny-methods",
 };
 
-/** Limits that nobody had a reason to change; each is a constant now. By the part of the key before the dot. */
+/** Limits that no one had a reason to change, each a constant now. By the part of the key before the dot. */
 const FIXED_LIMITS: Readonly<Record<string, string>> = {
   mempool: "lifetime blob-verifications blob-proofs price-bump blob-size-limit",
   "json-rpc": `
@@ -101,7 +101,7 @@ export const FOREIGN_KEYS: Readonly<Record<string, string>> = {
   "tls.key-path": "tls.key",
 };
 
-/** Those for which there is no key, and what to do instead. */
+/** Settings of other nodes without a key here, and their replacement. */
 export const FOREIGN_WITHOUT_KEY: Readonly<Record<string, string>> = {
   datadir: "use --home",
   networkid: "the network's id is the chain id of block 0 (evmintd init --chain-id)",

@@ -21,7 +21,7 @@ type KeyStoreModules = {
   readonly log: Logger;
   /** Milliseconds of the Unix clock. */
   readonly now?: () => number;
-  /** Shared with whatever else tries passphrases, so that one is tried at a time. */
+  /** Shared with all code that tries passphrases, so that only one is tried at a time. */
   readonly derivation?: KeyDerivation;
 };
 
@@ -81,7 +81,7 @@ export class KeyStore {
   /** Makes a random key and its file. */
   async create(passphrase: string): Promise<StoredKey> {
     let privateKey: Uint8Array;
-    // Once in 2^128 the bytes are no key.
+    // Once in 2^128 the bytes are not a valid key.
     do privateKey = randomBytes(32);
     while (!isPrivateKey(privateKey));
     try {

@@ -21,7 +21,7 @@ const PARTS = {
 
 type DiskUsageModules = { readonly metrics: Pick<Metrics, "gauge">; readonly timers: Pick<Timers, "soon" | "every"> };
 
-/** Measures once a minute what the parts of a home take on disk, and what is left. */
+/** Measures once a minute the disk usage of a home's parts, and the free space. */
 export class DiskUsage {
   readonly #timer: Timer;
 
@@ -54,7 +54,7 @@ export async function diskUsageOf(home: string): Promise<Readonly<Record<keyof t
   return Object.fromEntries(sizes) as Record<keyof typeof PARTS, number>;
 }
 
-/** Bytes on disk of a file, or of all below a folder; what is removed meanwhile has none. */
+/** Bytes on disk of a file or a whole folder; files removed meanwhile count as 0. */
 async function sizeOf(path: string): Promise<number> {
   try {
     const found = await lstat(path);

@@ -42,7 +42,7 @@ export class ProcessMessageError extends NodeError {
   }
 }
 
-/** What nobody answers. Everything else is a call. */
+/** Messages without an answer. All others are calls. */
 const EVENTS: ReadonlySet<string> = new Set([
   "ready",
   "charge",

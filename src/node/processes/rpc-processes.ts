@@ -46,9 +46,9 @@ type RpcProcessesModules = {
   readonly epoch: () => number;
   /** A process counted a bad token of `source`. */
   readonly onBadToken: (source: string) => void;
-  /** undefined: nobody looks at single calls */
+  /** undefined if single calls are not observed */
   readonly activity: ActivityLog | undefined;
-  /** undefined: nobody traces */
+  /** undefined while tracing is disabled */
   readonly tracer: Tracer | undefined;
 };
 
@@ -126,7 +126,7 @@ export class RpcProcesses implements ConnectionWorkers {
     }
   }
 
-  /** Process ids of those that run. */
+  /** Process ids of the running processes. */
   get pids(): readonly number[] {
     return this.#running().flatMap(({ pid }) => pid ?? []);
   }
@@ -268,7 +268,7 @@ function connectionsOf(process: RpcProcess): number {
   return process.connectionsOf("http") + process.connectionsOf("ws");
 }
 
-/** The processes that serve connections, as many as the configuration says; undefined where there are none. */
+/** The processes that serve connections, as many as configured; undefined if there are none. */
 export function startRpcProcesses(
   config: Config,
   tls: TlsMaterial | undefined,

@@ -241,7 +241,7 @@ export const nodeOperations: NodeOperations = {
   },
 };
 
-/** CometBFT of a home whose lock is held; loaded for `consensus.engine = cometbft` alone. */
+/** CometBFT of a home whose lock is held; loaded only for `consensus.engine = cometbft`. */
 async function rollbackEngineOf(config: Config, log: Logger): Promise<RollbackEngine | undefined> {
   if (config.consensus.engine !== "cometbft") return undefined;
   const { createRollbackEngine } = await import("./chain/network-engine.ts");
@@ -278,7 +278,7 @@ async function fillBeforeBase(
   return { isComplete, counts: { imported, skipped, head: chain.head().block.header.number } };
 }
 
-/** Number of the first block of the chain file; infinite where it has none. */
+/** Number of the first block of the chain file; infinite if it is empty. */
 async function firstNumberIn(file: string): Promise<number> {
   for await (const { header } of readChainFile(file)) return header.number;
   return Number.POSITIVE_INFINITY;

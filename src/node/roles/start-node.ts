@@ -213,7 +213,7 @@ export class NodeInProcess implements RunningNode {
     hasEngine = true;
   }
 
-  /** @param beginning what a chain begins with besides a genesis */
+  /** @param beginning initial data of a chain besides its genesis */
   async #openRole({ fork, loaded }: Beginning): Promise<ChainRole> {
     const blocks = loaded?.blocks.length ?? 0;
     try {

@@ -42,7 +42,7 @@ export function prepareEngineHome(directory: string, genesisFor: () => string): 
 /** CometBFT's store of blocks, in its `data`. */
 export const BLOCK_STORE = "blockstore.db";
 
-/** Whether CometBFT has stored nothing yet: state sync is for such a home alone. */
+/** Whether CometBFT has stored nothing yet: only such a home can use state sync. */
 export function isEngineStoreEmpty(directory: string): boolean {
   const store = join(directory, "data", BLOCK_STORE);
   if (!existsSync(store)) return true;
@@ -74,7 +74,7 @@ export function assertEngineGenesis(
   assertField(directory, "hash of block 0", app_state?.evmGenesis, chain.genesisHash);
 }
 
-/** For a chain without blocks: what one with blocks was executed with, its fork schedule says. @throws as assertEngineGenesis */
+/** For a chain without blocks; a chain with blocks has its rules in its fork schedule. @throws as assertEngineGenesis */
 export function assertEngineRules(directory: string, config: ChainConfig): void {
   const file = genesisPath(directory);
   const { app_state, genesis_time, initial_height = "1" } = readJsonFile(file) as GenesisFile;
@@ -145,7 +145,7 @@ type KeyOptions = {
   readonly privateKey?: Uint8Array;
 };
 
-/** Keys and signing state where there are none. */
+/** Creates missing keys and signing state. */
 export function createEngineKeys(directory: string, { isRemote = false, privateKey }: KeyOptions = {}): void {
   for (const folder of ["config", "data"]) {
     makeFolder(join(directory, folder));
@@ -166,7 +166,7 @@ function genesisPath(directory: string): string {
   return join(directory, "config", "genesis.json");
 }
 
-/** Stores CometBFT's genesis in a home that has none. */
+/** Stores CometBFT's genesis in a home without one. */
 export function createEngineGenesis(directory: string, text: string): void {
   createFile(genesisPath(directory), text, 0o644);
 }

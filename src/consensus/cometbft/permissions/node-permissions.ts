@@ -17,7 +17,7 @@ type NodePermissionsModules = {
   readonly seeds: readonly string[];
   /** undefined: every node may connect */
   readonly contract: NodesContract | undefined;
-  /** The newest block of this node is old: what the contract says there may be too. */
+  /** The newest block of this node is old, so the contract's answer there may be outdated. */
   readonly isLate: () => boolean;
   /** Ends all connections: CometBFT has no call that ends one. */
   readonly restart: () => void;
@@ -83,7 +83,7 @@ export class NodePermissions implements PeerFilter {
     return REASONS[source];
   }
 
-  /** Whether there is no `refusal`, which counts and logs what others ask for. */
+  /** Whether there is no `refusal`; that method also counts and logs refused requests. */
   mayConnect(id: string): boolean {
     return this.#sourceOfRefusal(id) === undefined;
   }
@@ -131,7 +131,7 @@ export class NodePermissions implements PeerFilter {
     return source !== undefined && source !== "unanswered";
   }
 
-  /** Blocks of now come from it alone. */
+  /** Current blocks come only from this peer. */
   #isNeeded(id: string): boolean {
     return this.#modules.isLate() && this.#isNamed(id) && !this.#disconnected.has(id);
   }

@@ -38,7 +38,7 @@ const MODULE = "\tgithub.com/cometbft/cometbft\t";
 /** CometBFT has 60 MB. */
 const PROGRAM_BYTES_MAX = 512 << 20;
 
-/** Version of the Go module that the program was built of, such as `v0.40.0`; undefined where the file has none. */
+/** Version of the Go module the program was built from, such as `v0.40.0`; undefined if the file has none. */
 export function builtVersion(path: string): string | undefined {
   const program = readProgram(path);
   const at = program?.indexOf(MODULE) ?? -1;

@@ -69,7 +69,7 @@ export class Supervisor {
   #hasRolledBack = false;
   #lastFault: { readonly kind: string; readonly height: number; readonly count: number } | undefined;
   #isStopping = false;
-  /** The end of this run is no failure. */
+  /** The end of this run is not a failure. */
   #isPlanned = false;
   /** What follows the end of a run; settled while there is nothing to do. */
   #ending: Promise<void> = Promise.resolve();

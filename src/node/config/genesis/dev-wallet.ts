@@ -59,7 +59,7 @@ function readWallet(file: string): DevWallet {
 }
 
 /**
- * A phrase with a slip in it would be other accounts than those that were meant.
+ * A misspelt mnemonic would silently yield other accounts.
  * @throws InvalidConfigError
  */
 export async function assertPhrase({ devChain: { mnemonic } }: Pick<Config, "devChain">): Promise<void> {

@@ -35,7 +35,7 @@ type EmptyBlocks = { first: number; last: number; count: number };
 /** Blocks that came faster than they could be shown, and their transactions. */
 type HiddenBlocks = { first: number; last: number; count: number; failed: number };
 
-/** Lines below that of a call; undefined where there are none. Never rejects. */
+/** Lines below a call's line; undefined if there are none. Never rejects. */
 type Details = (method: string, params: RawParams, isFailed: boolean) => Promise<readonly string[]> | undefined;
 
 const NO_WORDS = (record: CallRecord): CallWords => ({
@@ -51,7 +51,7 @@ const NO_WORDS = (record: CallRecord): CallWords => ({
 export class ActivityLog {
   readonly #modules: ActivityLogModules;
   readonly #window = new CallWindow();
-  /** Calls of the last print: more of the same are no news. */
+  /** Calls of the last print, whose repetition is not news. */
   #recent = new Set<string>();
   #hasRecentBlocks = false;
   #empty: EmptyBlocks | undefined;
@@ -160,7 +160,7 @@ export class ActivityLog {
     this.#modules.write(`${lines.join("\n")}\n`);
   }
 
-  /** Prints what was gathered. */
+  /** Prints the gathered calls. */
   readonly flush = (): void => {
     this.#timer?.cancel();
     this.#timer = undefined;
@@ -225,7 +225,7 @@ export class ActivityLog {
     return lines;
   }
 
-  /** Names are no reason for a line to be missing. */
+  /** A failure to find names must not suppress the line. */
   #words(record: CallRecord): CallWords {
     try {
       return this.#wordsOf(record);

@@ -77,7 +77,7 @@ export class BlockActivity {
     else if (this.#transactionsLeft === 0) this.#hide(executed);
     else {
       const report = await this.#report(executed).catch((error: unknown) => {
-        // Of a block that was removed meanwhile there is no state.
+        // A block that was removed meanwhile has no state.
         if (this.#modules.chain.blockHash(number) === executed.block.hash) throw error;
         return undefined;
       });

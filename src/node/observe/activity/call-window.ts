@@ -225,7 +225,7 @@ function targetOf(method: string, params: RawParams): CallTarget | undefined {
   return { to: typeof to === "string" ? to.slice(0, 42) : undefined, data: hexOf(input ?? data) };
 }
 
-/** As many bytes of `value` as are decoded; `0x` for what is no hex. */
+/** The bytes of `value` that are decoded; `0x` if it is not hex. */
 function hexOf(value: unknown): Hex {
   if (typeof value !== "string") return "0x";
   const start = value.slice(0, 2 + 2 * CALL_WINDOW_LIMITS.dataBytesMax);
@@ -237,7 +237,7 @@ function blockOf(params: RawParams): string | undefined {
   return typeof last === "string" && /^(?:0x[0-9a-f]{1,16}|[a-z]{4,9})$/i.test(last) ? last : undefined;
 }
 
-/** Text of a short result that is no object; for calls of contracts, as much as is decoded. */
+/** Text of a short result that is not an object; for contract calls, the part that is decoded. */
 function resultText(method: string, target: CallTarget | undefined, result: JsonText | undefined): string | undefined {
   if (typeof result !== "string" || !SHOWN_RESULTS.test(method)) return undefined;
   const { dataBytesMax, resultCharsMax } = CALL_WINDOW_LIMITS;

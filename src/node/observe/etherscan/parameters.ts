@@ -24,10 +24,10 @@ export const ETHERSCAN_API_LIMITS = {
   answerBytesMax: 25_000_000,
 } as const;
 
-/** The request is not what the action wants: its text is the answer's result. */
+/** The request does not fit the action; the error's text becomes the answer's result. */
 export class ApiParameterError extends Error {}
 
-/** Parameters of a request: those of its query, then those of its form. */
+/** Parameters of a request: the query's, then the form's. */
 export class Parameters {
   readonly #values = new Map<string, string>();
 

@@ -44,7 +44,7 @@ import type { Fork } from "./open-fork.ts";
 /** The chain of a home, held by this process until the store is closed. */
 export type OpenChain = {
   readonly chain: Chain;
-  /** What was set by hand; undefined where nobody may. */
+  /** State set by dev methods; undefined if they are not available. */
   readonly patches: StatePatches | undefined;
   readonly fork: Fork | undefined;
   /** Its first blocks came from a dump. */
@@ -98,7 +98,7 @@ class GenesisMismatchError extends NodeError {
   }
 }
 
-/** There is no chain in this home yet. */
+/** This home has no chain yet. */
 class HomeNotInitialisedError extends NodeError {
   readonly code = "HOME_NOT_INITIALISED";
   constructor(details: { readonly home: string }) {
@@ -108,7 +108,7 @@ class HomeNotInitialisedError extends NodeError {
 
 /**
  * Opens the chain under `config.home`; an empty store gets the genesis block.
- * @throws GenesisMismatchError, ForkScheduleError, and HomeNotInitialisedError, InvalidGenesisError, and what the store throws
+ * @throws GenesisMismatchError, ForkScheduleError, HomeNotInitialisedError, InvalidGenesisError, and errors of the store
  */
 export function openChain(
   config: Config,

@@ -56,16 +56,16 @@ export type Fork = {
   readonly state: RemoteChain & Pick<ForkedState, "apply" | "dropAfter" | "missedBy">;
   /** State tries have the state root of the forked block for what the store has of its state. */
   readonly aliasRoot: (trie: StateTrie) => StateTrie;
-  /** Calls about blocks up to the fork; what they answer is in the cache. */
+  /** Calls about blocks up to the fork, whose answers are cached. */
   readonly call: RemoteCalls;
   readonly point: ForkPoint;
   readonly choice: ForkChoice;
   /** Every read of its state is proven. */
   readonly isVerified: boolean;
-  /** Nodes of the remote chain; none: what is in the cache alone is known. */
+  /** Nodes of the remote chain; if empty, only the cache is known. */
   readonly urls: readonly string[];
   setUrls(urls: readonly string[]): void;
-  /** Memory of what was read of the remote chain. */
+  /** Memory of the data read from the remote chain. */
   cacheBytes(): number;
   /** Results that found no place in it. */
   uncached(): number;
@@ -197,7 +197,7 @@ export async function chooseFork(
 function storedChoice(config: Config): ForkChoice | undefined {
   if (!config.dev || isInMemory(config)) return undefined;
   const stored = withVerification(config, loadForkChoice(forkPointPath(config.home)));
-  // A reset has the last word; else the settings must not contradict what is there.
+  // A reset wins; otherwise the settings must not contradict the home.
   if (stored != null && stored.urls === undefined) {
     assertSameBlock(config, stored);
     assertSameChainId(config, stored);

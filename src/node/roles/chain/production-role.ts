@@ -79,11 +79,11 @@ export type ProductionModules = {
   /** Executes transactions of the next block ahead in other threads. */
   readonly speculation?: Speculation | undefined;
   readonly execution: CallModules;
-  /** Loaded for `consensus.engine = cometbft` alone. */
+  /** Loaded only for `consensus.engine = cometbft`. */
   readonly networkEngine: typeof NetworkEngine | undefined;
   /** CometBFT as state sync left it, if there was one. */
   readonly synced: SyncedEngine | undefined;
-  /** undefined: nobody traces */
+  /** undefined while tracing is disabled */
   readonly tracer: Tracer | undefined;
   /** The attributes with what was set by hand for the next block, on a dev chain. */
   readonly override: (attributes: PayloadAttributes) => PayloadAttributes;

@@ -70,7 +70,7 @@ function compareBlobs(stored: Schedule, configured: Schedule, head: Head): void 
   }
 }
 
-/** Whether `value` has had a part in the blocks up to `head`; block 0 follows from its genesis file alone. */
+/** Whether `value` affected the blocks up to `head`; block 0 depends only on its genesis file. */
 function isActive(name: string, value: unknown, { number, timestamp }: Head): boolean {
   if (value === undefined || number === 0) return false;
   if (name.endsWith("Time")) return (value as number) <= timestamp;

@@ -39,7 +39,7 @@ export type AddressIndexProgress = { readonly indexedBlocks: number; readonly bl
 
 /** Where the index reads. */
 export type AddressIndexSource = {
-  /** Number of the newest block; undefined while there is none. */
+  /** Number of the newest indexed block; undefined while there is none. */
   head(): number | undefined;
   /** Number of the first block. */
   base(): number;

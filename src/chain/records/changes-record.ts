@@ -49,7 +49,7 @@ export type ChangeRows = {
   readonly codes: readonly { readonly hash: Uint8Array; readonly code: Uint8Array }[];
 };
 
-/** @param unchanged accounts that are in `changes` for their slots alone */
+/** @param unchanged accounts that are in `changes` only for their slots */
 export function writeChanges(writer: ByteWriter, changes: StateChanges, unchanged: ReadonlySet<Address>): void {
   writer.varint(changes.accounts.length);
   for (const change of changes.accounts) {
@@ -135,7 +135,7 @@ function readSlots(reader: ByteReader, address: Uint8Array, rows: RowLists | und
 
 const NO_SLOTS: ReadonlyMap<Hash, bigint> = new Map();
 
-/** The accounts of the changes alone, decoded as they are asked for. */
+/** Only the accounts of the changes, decoded lazily. */
 export function* readChangedAddresses(reader: ByteReader): Generator<Address> {
   for (let left = reader.varint(); left > 0; left--) {
     reader.byte();

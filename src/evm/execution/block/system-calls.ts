@@ -106,7 +106,7 @@ function takeQueue(
  */
 const SYSTEM_CALL_OPTIONS = { isInterpreted: true } as const;
 
-/** Runs the contract as the system caller, outside the block's gas; undefined when there is no code. */
+/** Runs the contract as the system caller, outside the block's gas; undefined if there is no code. */
 function systemCall(
   to: Address,
   data: Uint8Array,

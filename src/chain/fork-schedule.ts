@@ -42,7 +42,7 @@ function parse(path: string, text: string): Schedule {
     return JSON.parse(text);
   } catch {
     throw new ForkScheduleError(
-      `${path} is damaged: compare config/genesis.json with that of another node of this chain, then delete the file`,
+      `${path} is damaged: compare config/genesis.json with another node's of this chain, then delete the file`,
     );
   }
 }

@@ -91,7 +91,7 @@ export class IndexFiles {
   findFault(onProgress?: IndexProgress): string | undefined {
     if (!existsSync(this.dataFile)) return "there is none";
     const state = this.#state();
-    if (state === undefined) return "it was written before the machine went down";
+    if (state === undefined) return "it was written before a crash of the machine";
     this.#isUnchecked = state === "clean" && statSync(this.dataFile).size > this.#checkedFirstBytesMax;
     if (this.#isUnchecked) return undefined;
     const damage = this.#damage(state, onProgress);
@@ -203,7 +203,7 @@ const ROWS = 5_000;
 class IndexUnusableError extends NodeError {
   readonly code = "STORE_INDEX_UNUSABLE";
   constructor(details: { readonly fault: string }) {
-    super(`index cannot be compacted (${details.fault}): "evmintd reindex" makes it anew`, details);
+    super(`index cannot be compacted (${details.fault}): "evmintd reindex" rebuilds it`, details);
   }
 }
 

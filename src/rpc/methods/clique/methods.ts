@@ -235,7 +235,7 @@ const status = defineMethod({
 export class NoSignaturesError extends NodeError {
   readonly code = "CLIQUE_NO_SIGNATURES";
   constructor() {
-    super("one process decides the blocks of this chain: no validators sign them");
+    super("this chain's blocks are not signed: a single process decides them");
   }
 }
 

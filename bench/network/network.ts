@@ -98,7 +98,7 @@ async function overloaded(
   for (let height = start + 5; height <= last; height++) times.push(await first.engineTime(height));
   const intervals = times.slice(1).map((time, i) => time - times[i]!);
   intervals.sort((a, b) => a - b);
-  const restarts = nodes.map((node) => node.log().match(/engine is restarted/g)?.length ?? 0);
+  const restarts = nodes.map((node) => node.log().match(/restarting the engine/g)?.length ?? 0);
   return [
     row("transfers offered", transactions.length, ""),
     row("transfers acknowledged, all in blocks", accepted.length, ""),

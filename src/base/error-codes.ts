@@ -9,7 +9,10 @@ export type ErrorClass =
 
 /** What is known of every error with a code. */
 export type ErrorFacts = {
-  /** The `code` of the error object of JSON-RPC: those of JSON-RPC 2.0 and geth; where recorded execution-apis conversations differ they win. */
+  /**
+   * The `code` of the error object of JSON-RPC: the codes of JSON-RPC 2.0 and geth, except where recorded execution-apis conversations
+   * differ.
+   */
   readonly number: number;
   readonly actor: Exclude<ErrorClass, "internal">;
   /** The `data` of the error object: `details.data`, or the kind of a failure that the caller can do nothing about. None by default. */

@@ -76,7 +76,7 @@ export interface BlockStore {
   block(number: number): ExecutedBlock | undefined;
   /** The same, decoded in slices where it is large. A rollback meanwhile does not change what was asked for. */
   blockInSlices(number: number, slices: SharedSlices): MaybePromise<ExecutedBlock | undefined>;
-  /** The header alone, without decoding the block; likewise its hash. */
+  /** Only the header, without decoding the block; likewise its hash. */
   header(number: number): Header | undefined;
   blockHash(number: number): Hash | undefined;
   /** One transaction and its receipt, without decoding the others. */

@@ -199,7 +199,7 @@ export function nextRollback(store: Pick<BlockStore, "block">, head: number, num
 /**
  * Validates and executes `block`, which must follow the head, and makes it the head.
  * @param known what the engine stored with the block, what it changed in the state, and the senders of the first transactions
- * @throws InvalidBlockError, and what a malformed transaction throws; the chain is then as before
+ * @throws InvalidBlockError, and errors of malformed transactions; the chain is then not changed
  */
 export function importBlock(
   chain: Chain,

@@ -42,7 +42,7 @@ function parse(path: string, text: string): Schedule {
     return JSON.parse(text);
   } catch {
     throw new ForkScheduleError(
-      `${path} is damaged: compare config/genesis.json with that of another node of this chain, then delete the file`,
+      `${path} is damaged: compare config/genesis.json with another node's of this chain, then delete the file`,
     );
   }
 }
@@ -70,7 +70,7 @@ function compareBlobs(stored: Schedule, configured: Schedule, head: Head): void 
   }
 }
 
-/** Whether `value` has had a part in the blocks up to `head`; block 0 follows from its genesis file alone. */
+/** Whether `value` affected the blocks up to `head`; block 0 depends only on its genesis file. */
 function isActive(name: string, value: unknown, { number, timestamp }: Head): boolean {
   if (value === undefined || number === 0) return false;
   if (name.endsWith("Time")) return (value as number) <= timestamp;

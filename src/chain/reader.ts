@@ -26,7 +26,7 @@ export interface ChainReader {
   block(at: number | Hash): ExecutedBlock | undefined;
   /** The same, decoded in slices where it is large. A rollback meanwhile does not change what was asked for. */
   blockInSlices(number: number, slices: SharedSlices): MaybePromise<ExecutedBlock | undefined>;
-  /** The header of a block without the rest of it, and its hash alone: some microseconds each. */
+  /** Only the header of a block, or only its hash: a few microseconds each. */
   header(number: number): Header | undefined;
   blockHash(number: number): Hash | undefined;
   /** One transaction of a block with its receipt, without decoding the others. */
@@ -39,7 +39,7 @@ export interface ChainReader {
   accessList(number: number): Uint8Array | undefined;
   /** Number of the block with this hash. */
   numberOf(blockHash: Hash): number | undefined;
-  /** An included transaction with its receipt; likewise its block and its index there alone. */
+  /** An included transaction with its receipt; likewise only its block and its index there. */
   transaction(hash: Hash): IncludedTransaction | undefined;
   transactionPosition(hash: Hash): { readonly number: number; readonly index: number } | undefined;
   /** The state after the block; `number` is at most the head's. */
@@ -193,7 +193,7 @@ export function createChainReader({
 /** EIP-2935: its contract stores the hashes of so many blocks. */
 const HISTORY_SERVE_WINDOW = 8_191;
 
-/** Hash of a block before the base of a store, which BLOCKHASH still reaches: from the oldest state. undefined where that has none. */
+/** Hash of a block before the base of a store, which BLOCKHASH still reaches, from the oldest state; undefined if that state lacks it. */
 function hashFromHistory(
   number: number,
   store: Pick<ReadableBlockStore, "base" | "stateBase" | "header" | "stateAt">,

@@ -10,7 +10,7 @@ export class StorePoisonedError extends NodeError {
 export class StoreUncheckedError extends NodeError {
   readonly code = "STORE_UNCHECKED";
   constructor() {
-    super("index is being checked: the chain is not changed until that has ended, try again later");
+    super("the index is being checked, and the chain cannot change until the check ends; try again later");
   }
 }
 

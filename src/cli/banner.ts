@@ -20,17 +20,17 @@ export type BannerOptions = {
   readonly color: boolean;
 };
 
-/** What a user sees once the node answers: where it is, what is open, and whatever is dangerous about it. */
+/** The banner, printed once the node answers: its addresses, open namespaces, and dangerous settings. */
 export function renderBanner(options: BannerOptions): string {
   const { config, chain, listeners, color } = options;
   const loud = (text: string) => (color ? `\x1b[1;31m${text}\x1b[0m` : text);
   const blocks = [
     [`Evmint ${options.version}`],
-    // A chain of --genesis may fund none of them.
+    // A chain of --genesis may not fund them.
     ...(config.dev && chain.devAccounts.length > 0 ? [devAccountLines(chain, config, loud)] : []),
     [
       row("Chain id", `${chain.chainId}`),
-      row("Home", isInMemory(config) ? `${config.home} (the chain is in memory)` : config.home),
+      row("Home", isInMemory(config) ? `${config.home} (chain in memory)` : config.home),
       row("State", stateOf(chain, options.now)),
       row("Engine", engineOf(config)),
     ],
@@ -49,8 +49,8 @@ function devAccountLines(
   loud: (text: string) => string,
 ): string[] {
   const warning = [
-    "WARNING: everybody knows these keys. Whatever is sent to these accounts on a public",
-    "network is lost at once. They are for this chain alone.",
+    "WARNING: these keys are public, so use them only on this chain. Anything sent to these",
+    "accounts on a public network will be stolen at once.",
   ].map(loud);
   return [
     `Accounts (${etherText(devChain.balance ?? DEV_BALANCE)} ETH each)`,
@@ -97,7 +97,12 @@ function durationOf(ms: number): string {
 function forkLines({ fork }: ChainStatus): string[][] {
   if (fork === undefined) return [];
   return [
-    ["Fork of", row("Node", fork.url ?? "none is asked"), row("Block", `${fork.number}`), row("Hash", fork.hash)],
+    [
+      "Fork of",
+      row("Node", fork.url ?? "none, only the cache"),
+      row("Block", `${fork.number}`),
+      row("Hash", fork.hash),
+    ],
   ];
 }
 

@@ -1,5 +1,5 @@
 /**
- * Whether `output` gets colours: a terminal does, unless it or its user has none. `FORCE_COLOR` decides by itself, as in Node.js.
+ * Whether `output` gets colors: terminals do, unless they or `NO_COLOR` disable them. `FORCE_COLOR` overrides both, as in Node.js.
  * @see https://no-color.org, https://force-color.org
  */
 export function hasColors(

@@ -24,7 +24,7 @@ export type CliContext = {
   /** Milliseconds of the Unix clock. */
   readonly now: () => number;
   readonly timers: Timers;
-  /** Loads the node; apart from the commands that need it, nobody pays for that. */
+  /** Loads the node, only for the commands that need it. */
   readonly loadOperations: () => Promise<NodeOperations>;
   /** Calls `listener` for SIGINT and SIGTERM until the returned function is called. */
   readonly onSignal: (listener: (signal: "SIGINT" | "SIGTERM") => void) => () => void;
@@ -68,14 +68,14 @@ export function openNodeLog(config: Config, context: CliContext): RootLogger {
   return Object.assign(log, { activity });
 }
 
-/** @param before puts itself before the output: the lines that it gets are those of the logger */
+/** @param before a filter in front of the output, which receives the logger's lines */
 function createLogOn(
   { stderr, environment }: CliContext,
   options: Pick<LoggerOptions, "level" | "format">,
   before: (write: (text: string) => void) => (line: string) => void,
 ): RootLogger {
   const output = createLogOutput(stderr, (lines) => {
-    log.warn("lines of the log were dropped: its reader is too slow", { lines });
+    log.warn("log lines were dropped because their reader is too slow", { lines });
   });
   const log = createLogger({ ...options, color: hasColors(stderr, environment), write: before(output) });
   return log;

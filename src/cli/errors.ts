@@ -35,18 +35,18 @@ const HINTS: Readonly<Record<string, (error: SystemError) => string>> = {
   EADDRINUSE: ({ port, setting }) => {
     const owner = port === undefined ? undefined : portOwner(port)?.name;
     const flags = setting === undefined ? "--port or --json-rpc.address" : `--${setting}`;
-    return `${owner ?? "another program"} listens there: stop it, or choose another address with ${flags}; port 0 is any free one`;
+    return `${owner ?? "another program"} uses that address: stop it, or choose another with ${flags}; port 0 takes any free port`;
   },
   EACCES: ({ syscall }) =>
     syscall === "mkdir"
-      ? "this user may not make that folder: make it as root and give it to the user of the node (install -d -o USER -m 700 FOLDER)"
+      ? "this user may not create that folder: create it as root for the node's user (install -d -o USER -m 700 FOLDER)"
       : "this user may not do that",
   ENOSPC: () => "the disk is full",
   ERR_MODULE_NOT_FOUND: () => "the build is incomplete; run npm run build",
   STORE_CORRUPT_LOG: () =>
-    "restore data/log/ from a backup; under CometBFT you may also move data/ away, and the node makes its chain anew from CometBFT's blocks",
+    "restore data/log/ from a backup; under CometBFT you can also move data/ away, and the node rebuilds its chain from CometBFT's blocks",
   STORE_LOCKED: () =>
-    "a node runs on this home: stop it, or choose another --home; private methods of a running node are on its IPC socket",
+    "a node is running on this home: stop it, or choose another --home; the private methods of a running node are on its IPC socket",
 };
 
 /** One line for the user, without control characters: a node, a file or another program may have written part of it. */
@@ -111,7 +111,7 @@ function entries(folder: string): string[] {
   return attempt(() => readdirSync(folder)) ?? [];
 }
 
-/** undefined for what this user may not read, or what has ended in between. */
+/** undefined if this user may not read it, or the process has ended. */
 function attempt<T>(read: () => T): T | undefined {
   try {
     return read();

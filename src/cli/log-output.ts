@@ -1,8 +1,7 @@
 import type { Writable } from "node:stream";
 
 /**
- * Bytes that may wait for a reader of the log. A pipe whose reader stops takes 64 KiB by itself; what is written to it afterwards waits in
- * this process.
+ * Bytes that may wait for a reader of the log. A pipe whose reader stops buffers 64 KiB; later writes wait in this process.
  */
 export const LOG_OUTPUT_LIMITS = { waitingBytesMax: 1 << 20 } as const;
 

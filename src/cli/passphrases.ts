@@ -44,7 +44,7 @@ function fromLines(read: () => Promise<string>): PassphraseSource {
     // The line feed that ends the last line is not the start of another.
     lines ??= (await read()).replace(/\r?\n$/, "").split(/\r?\n/);
     const line = lines.shift();
-    if (line === undefined) throw new UsageError(`no line left for: ${prompt.toLowerCase()}`);
+    if (line === undefined) throw new UsageError(`no line left in the file for: ${prompt.toLowerCase()}`);
     return line;
   }
   return { existing: next, chosen: next };

@@ -56,7 +56,8 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
 /** Help with every setting; `--help` shows the few that most people need. */
 const HELP_ALL = "--help-all";
 /** For the built-in genesis of `init` and `testnet`. */
-const PERMISSIONS_HELP = "only accounts of a contract of this owner send: at first it and the funded ones";
+const PERMISSIONS_HELP =
+  "restrict senders to the accounts listed in a contract of this owner, at first the owner and the funded accounts";
 
 type Invocation = {
   readonly showsAll: boolean;
@@ -90,7 +91,7 @@ function buildProgram(context: CliContext, invocation: Invocation, onLoaded: (lo
   addConsoleCommands(cli);
   program
     .command("completion <shell>")
-    .description("print the script that completes commands in bash, zsh or fish")
+    .description("print a completion script for bash, zsh or fish")
     .action(async (shell: string) => {
       const { printCompletion } = await import("./commands/completion.ts");
       printCompletion(shell, program, context);
@@ -115,10 +116,10 @@ type Cli = {
 
 function addNodeCommands({ program, context, load, invocation }: Cli): void {
   const start = withHome(program.command("start"))
-    .option("--dev", "a dev chain: funded accounts, instant blocks")
-    .option("-p, --port <number>", "HTTP on this port, WebSocket on the next")
-    .option("-q, --quiet", "print nothing but errors")
-    .addOption(new Option("--accept-clock", "make blocks although the clock jumped far forward").hideHelp());
+    .option("--dev", "dev chain: funded accounts, instant blocks")
+    .option("-p, --port <number>", "HTTP port; WebSocket uses the next one")
+    .option("-q, --quiet", "print only errors")
+    .addOption(new Option("--accept-clock", "accept a large forward jump of the clock").hideHelp());
   const devOptions = withDevAliases(start, invocation);
   withSettings(devOptions, invocation)
     .description("run a node")
@@ -136,18 +137,18 @@ function addNodeCommands({ program, context, load, invocation }: Cli): void {
 
   program
     .command("anvil")
-    .description("a dev chain with the flags, defaults and output of Foundry's anvil")
+    .description("run a dev chain with the flags, defaults and output of Foundry's anvil")
     .allowUnknownOption();
 
   withHome(program.command("init"))
-    .description("make a home with settings and a genesis; never overwrites one")
+    .description("create a home with settings and a genesis; existing homes are not changed")
     .option("--genesis <file>", "geth genesis file")
     .option("--chain-id <number>", "chain id of the built-in genesis (default 9000)")
-    .option("--fund <address...>", "accounts that own a million ether in the built-in genesis")
-    .option("--free-gas", "no base fee and no least tip in the built-in genesis: accounts without ether can send")
-    .option("--jail", "validators that sign two different blocks are removed, by the built-in genesis")
+    .option("--fund <address...>", "accounts with a million ether each in the built-in genesis")
+    .option("--free-gas", "no base fee or minimum tip in the built-in genesis, so that accounts without ether can send")
+    .option("--jail", "remove validators that sign two different blocks at one height (built-in genesis)")
     .option("--account-permissions <owner>", PERMISSIONS_HELP)
-    .option("--join <file>", 'follow the network of a file made by "evmintd engine invite"')
+    .option("--join <file>", 'join the network described by a file of "evmintd engine invite"')
     .action(async (flags: Flags) => {
       const { init } = await import("./commands/init.ts");
       init({ ...(flags as InitOptions), home: homeOf(flags, context) }, context);
@@ -155,21 +156,21 @@ function addNodeCommands({ program, context, load, invocation }: Cli): void {
 
   program
     .command("testnet")
-    .description("make the homes of a CometBFT network on this machine")
-    .requiredOption("--output <folder>", "empty or new folder for the homes")
-    .option("--validators <number>", "nodes that decide blocks (default 4)")
-    .option("--full-nodes <number>", "nodes that only follow (default 0)")
-    .option("--genesis <file>", "a geth genesis file")
+    .description("create the homes of a CometBFT network on this machine")
+    .requiredOption("--output <folder>", "new or empty folder for the homes")
+    .option("--validators <number>", "number of validators (default 4)")
+    .option("--full-nodes <number>", "number of other nodes (default 0)")
+    .option("--genesis <file>", "geth genesis file")
     .option("--chain-id <number>", "chain id (default 9000)")
-    .option("--fund <address...>", "accounts that own a million ether")
-    .option("--free-gas", "no base fee and no least tip: accounts without ether can send")
-    .option("--jail", "validators that sign two different blocks are removed")
+    .option("--fund <address...>", "accounts with a million ether each")
+    .option("--free-gas", "no base fee or minimum tip, so that accounts without ether can send")
+    .option("--jail", "remove validators that sign two different blocks at one height")
     .option("--account-permissions <owner>", PERMISSIONS_HELP)
     .option("--block-time <duration>", "time between blocks (default 1s)")
     .option("--http-port <number>", "HTTP port of the first node (default 8545)")
     .option(
       "--port-offset <number>",
-      "added to every port, for a second network on this machine; may be negative (default 0)",
+      "offset of all ports, to run a second network on this machine; may be negative (default 0)",
     )
     .action(async (flags: Flags) => {
       const { testnet } = await import("./commands/testnet.ts");
@@ -178,19 +179,19 @@ function addNodeCommands({ program, context, load, invocation }: Cli): void {
 
   const token = withHome(program.command("token"))
     .description("print a bearer token for private methods")
-    .option("--expires <duration>", "how long it is good (default 24h)")
-    .option("--namespaces <list>", "what it opens, such as personal,miner (default everything)")
-    .option("--methods <list>", "methods that it opens, such as eth_*,txpool_status (default all of the namespaces)")
-    .option("--subject <name>", "whom it is for: tokens of one subject share its quota and are revoked together")
-    .option("--dev", "for the dev chain's home")
+    .option("--expires <duration>", "lifetime of the token (default 24h)")
+    .option("--namespaces <list>", "namespaces it allows, such as personal,miner (default all)")
+    .option("--methods <list>", "methods it allows, such as eth_*,txpool_status (default all of the namespaces)")
+    .option("--subject <name>", "holder of the token; tokens of one subject share a quota and are revoked together")
+    .option("--dev", "use the dev chain's home")
     .action(async (flags: Flags) => {
       const { printToken } = await import("./commands/token.ts");
       await printToken({ home: homeOf(flags, context) }, flags as TokenOptions, context);
     });
   token
     .command("revoke")
-    .description("end a token before its time, within a second")
-    .argument("[id]", "id that was printed with it; or --subject NAME for all tokens made for it")
+    .description("revoke a token; takes effect within a second")
+    .argument("[id]", "id printed with the token; or --subject NAME to revoke all of its tokens")
     .action(async (id: string | undefined, _: Flags, command: Command) => {
       const flags = command.optsWithGlobals<Flags>();
       const { revokeToken } = await import("./commands/token.ts");
@@ -198,8 +199,8 @@ function addNodeCommands({ program, context, load, invocation }: Cli): void {
     });
   token
     .command("rotate")
-    .description("make a new secret for tokens, which a running node takes within a second")
-    .option("--grace <duration>", "how long tokens of the old one are good (default 24h)")
+    .description("make a new secret for tokens; a running node uses it within a second")
+    .option("--grace <duration>", "time for which tokens of the old secret stay valid (default 24h)")
     .action(async (_: Flags, command: Command) => {
       const flags = command.optsWithGlobals<Flags>();
       const { rotateTokens } = await import("./commands/token.ts");
@@ -208,37 +209,37 @@ function addNodeCommands({ program, context, load, invocation }: Cli): void {
 
   program
     .command("explorer")
-    .description("serve the block explorer beside a running node, of any client")
-    .requiredOption("--rpc <url>", "JSON-RPC of the node over HTTP")
-    .option("--address <host:port>", "where the explorer listens (default 127.0.0.1:8550)")
+    .description("serve the block explorer for a running node of any client")
+    .requiredOption("--rpc <url>", "HTTP URL of the node's JSON-RPC")
+    .option("--address <host:port>", "address to listen on (default 127.0.0.1:8550)")
     .action(async (flags: Flags) => {
       const { explorer } = await import("./commands/explorer.ts");
       await explorer(flags as ExplorerOptions, context);
     });
 
   withSettings(withHome(program.command("doctor")), invocation)
-    .option("--dev", "the dev chain's home")
-    .option("--peer <url...>", "JSON-RPC of other nodes of the network, to compare with")
-    .description("look at disk, memory, limits, clock, ports, secrets, versions, and the running node and its network")
+    .option("--dev", "use the dev chain's home")
+    .option("--peer <url...>", "JSON-RPC URLs of other nodes to compare with")
+    .description("check disk, memory, limits, clock, ports, secrets, versions, the running node and its network")
     .action(async (flags: Flags) => {
       const { doctor } = await import("./doctor/doctor.ts");
       await doctor(load(flags).config, context, { peers: (flags["peer"] as string[] | undefined) ?? [] });
     });
 
   withSettings(withHome(program.command("ready")), invocation, ["json-rpc", "ipc", "tls", "metrics"])
-    .option("--dev", "the dev chain's home")
-    .option("--wait <duration>", "how long the node may take to become ready, such as 60s (default: it is asked once)")
-    .description("whether the running node is ready: exit code 0, or 1 with the reason")
+    .option("--dev", "use the dev chain's home")
+    .option("--wait <duration>", "time to wait for the node to become ready, such as 60s (default: ask once)")
+    .description("check whether the running node is ready: exit code 0, or 1 with the reason")
     .action(async (flags: Flags) => {
       const { ready } = await import("./commands/ready.ts");
       await ready(load(flags).config, flags as { wait?: string }, context);
     });
 
-  const config = program.command("config").description("settings");
+  const config = program.command("config").description("inspect settings");
   withSettings(withHome(config.command("show")), invocation)
-    .option("--dev", "as `start --dev` would have them")
-    .option("--origin", "say where each value comes from")
-    .description("print every setting in force")
+    .option("--dev", "show the settings of `start --dev`")
+    .option("--origin", "show where each value comes from")
+    .description("print the settings in force")
     .action(async (flags: Flags) => {
       const { showConfig } = await import("./commands/config-show.ts");
       showConfig(load(flags), { origin: flags["origin"] === true }, context);
@@ -248,14 +249,14 @@ function addNodeCommands({ program, context, load, invocation }: Cli): void {
 function addChainCommands({ program, context, load, invocation }: Cli): void {
   const commands = () => import("./commands/chain.ts");
   const chainCommand = (parent: Command, name: string, tables = ["log", "chain", "state", "dev"]) =>
-    withSettings(withHome(parent.command(name)), invocation, tables).option("--dev", "the dev chain's home");
+    withSettings(withHome(parent.command(name)), invocation, tables).option("--dev", "use the dev chain's home");
 
   chainCommand(program, "import <file>")
-    .description("execute and append the blocks of an RLP file; goes on where it stopped")
+    .description("execute and append the blocks of an RLP file; resumes an interrupted import")
     .action(async (file: string, flags: Flags) => (await commands()).importFile(load(flags).config, file, context));
   chainCommand(program, "export <file> [first] [last]")
-    .description("write blocks as RLP, gzipped when the name ends in .gz")
-    .option("--access-lists", "write the block access list (EIP-7928) before its block; geth cannot read such a file")
+    .description("write blocks as RLP, gzipped if the name ends in .gz")
+    .option("--access-lists", "write each block's access list (EIP-7928) before the block; geth cannot read such files")
     .action(async (file: string, first: string, last: string, flags: Flags) =>
       (await commands()).exportFile(
         load(flags).config,
@@ -270,29 +271,29 @@ function addChainCommands({ program, context, load, invocation }: Cli): void {
       (await commands()).exportStateFile(load(flags).config, file, block, context),
     );
   chainCommand(program, "rollback [blocks]", ["log", "chain", "state", "dev", "consensus", "cometbft"])
-    .description("remove the newest blocks (default 1) and set them aside; CometBFT gives its own to the chain again")
-    .option("--to <height>", "remove all blocks after this one")
-    .option("--from-peers", "set CometBFT's blocks aside too: it gets all of them again from its peers")
+    .description("remove the newest blocks (default 1) and set them aside; CometBFT then replays its own blocks")
+    .option("--to <height>", "remove all blocks after this height")
+    .option("--from-peers", "set CometBFT's blocks aside too; it fetches them again from its peers")
     .action(async (blocks: string | undefined, flags: Flags) => {
       const { to } = flags as { to?: string };
       const fromPeers = flags["fromPeers"] === true;
       await (await commands()).rollback(load(flags).config, blocks, { to, fromPeers }, context);
     });
   chainCommand(program, "prune")
-    .description("remove blocks, states and proofs that the retention settings do not ask for")
-    .option("--dry-run", "only say what would be removed")
+    .description("remove blocks, states and proofs beyond the retention settings")
+    .option("--dry-run", "only print what would be removed")
     .action(async (flags: Flags) =>
       (await commands()).prune(load(flags).config, { isDryRun: flags["dryRun"] === true }, context),
     );
   chainCommand(program, "compact")
-    .description("give the free pages of the index back to the disk")
+    .description("return free pages of the index to the file system")
     .action(async (flags: Flags) => (await commands()).compact(load(flags).config, context));
   chainCommand(program, "reindex")
-    .description("build the index anew from the block log")
+    .description("rebuild the index from the block log")
     .action(async (flags: Flags) => (await commands()).reindex(load(flags).config, context));
-  chainCommand(program.command("db").description("the store"), "check")
-    .description("read everything once and compare checksums, hashes and roots")
-    .option("--from <block>", "also execute this block and all after it again")
+  chainCommand(program.command("db").description("inspect the store"), "check")
+    .description("read the whole store and verify checksums, hashes and roots")
+    .option("--from <block>", "also re-execute this block and all later ones")
     .action(async (flags: Flags) =>
       (await commands()).checkDatabase(load(flags).config, flags["from"] as string | undefined, context),
     );
@@ -301,9 +302,9 @@ function addChainCommands({ program, context, load, invocation }: Cli): void {
 function addBackupCommands({ program, context }: Cli): void {
   const commands = () => import("./commands/backup.ts");
   withHome(program.command("backup"))
-    .description("copy blocks, settings and keys of a home to a folder, while its node runs; again: only what is new")
-    .requiredOption("--to <folder>", "a new folder, or that of an earlier backup")
-    .option("--without-keys", "leave out keys, passphrase files and secrets")
+    .description("back up blocks, settings and keys of a home, also while its node runs; later runs copy only new data")
+    .requiredOption("--to <folder>", "new folder, or the folder of an earlier backup")
+    .option("--without-keys", "omit keys, passphrase files and secrets")
     .action(async (flags: Flags) =>
       (await commands()).backup(
         { home: homeOf(flags, context), to: flags["to"] as string, hasKeys: flags["withoutKeys"] !== true },
@@ -311,9 +312,9 @@ function addBackupCommands({ program, context }: Cli): void {
       ),
     );
   withHome(program.command("restore"))
-    .description("make a home of a backup")
-    .requiredOption("--from <folder>", "the folder of the backup")
-    .option("--check", "only read the backup and compare it with its manifest")
+    .description("restore a home from a backup")
+    .requiredOption("--from <folder>", "folder of the backup")
+    .option("--check", "only verify the backup against its manifest")
     .action(async (flags: Flags) =>
       (await commands()).restore(
         { home: homeOf(flags, context), from: flags["from"] as string, isCheck: flags["check"] === true },
@@ -325,20 +326,20 @@ function addBackupCommands({ program, context }: Cli): void {
 function addConsoleCommands({ program, context, load, invocation }: Cli): void {
   const command = (name: string, tables?: readonly string[]) =>
     withSettings(withHome(program.command(name)), invocation, tables)
-      .option("--exec <code>", "run JavaScript and print its value, in place of the prompt")
+      .option("--exec <code>", "run JavaScript, print its value and exit")
       .option("--preload <file>", "run a JavaScript file first")
-      .option("--dev", "the dev chain's home");
+      .option("--dev", "use the dev chain's home");
   command("attach [target]", ["json-rpc", "ipc"])
     .option("--token-file <file>", "file with a bearer token for private methods (or EVMINT_TOKEN)")
     .addOption(new Option("--token <token>", "deprecated: other users see it").hideHelp())
-    .description("open a console on a running node: of the home, or at a URL or IPC path")
+    .description("open a console on a running node, of the home or at a URL or IPC path")
     .addHelpText("after", ATTACH_EXAMPLES)
     .action(async (target: string | undefined, flags: Flags) => {
       const { attach } = await import("./commands/console.ts");
       await attach(target, load(flags).config, flags as AttachOptions, context);
     });
   command("console")
-    .description("run a node and open a console on it; the log is on standard error")
+    .description("run a node with a console; the log goes to standard error")
     .action(async (flags: Flags) => {
       const { startWithConsole } = await import("./commands/console.ts");
       await startWithConsole(load(flags).config, flags as AttachOptions, context);
@@ -349,30 +350,30 @@ function addEngineCommands({ program, context, load, invocation }: Cli): void {
   const commands = () => import("./commands/engine.ts");
   const command = (parent: Command, name: string) =>
     withSettings(withHome(parent.command(name)), invocation, ["consensus", "cometbft"]);
-  const validator = program.command("validator").description("the key that signs blocks");
+  const validator = program.command("validator").description("manage the key that signs blocks");
   command(validator, "show")
     .description("print address, public key and node id")
     .action(async (flags: Flags) => (await commands()).showValidator(load(flags).config, context));
   command(validator, "key")
-    .description("print the private key itself")
+    .description("print the private key")
     .action(async (flags: Flags) => (await commands()).printValidatorKey(load(flags).config, context));
   command(validator, "rotate-key")
-    .description("replace the key by a new one: make it, cast this node's votes, and wait until the old one is out")
-    .option("--no-wait", "do what can be done now, and print what is missing")
+    .description("replace the key: make a new one, cast this node's votes, and wait until the old validator is removed")
+    .option("--no-wait", "do not wait; print what is missing")
     .action(async (flags: Flags) => {
       const { rotateKey } = await import("./commands/rotate-key.ts");
       await rotateKey(load(flags).config, { wait: flags["wait"] !== false }, context);
     });
-  const engine = program.command("engine").description("CometBFT under this node");
+  const engine = program.command("engine").description("inspect CometBFT under this node");
   command(engine, "status")
     .description("print height, round, peers and voting power of the running node")
     .action(async (flags: Flags) => (await commands()).engineStatus(load(flags).config, context));
   command(engine, "votes")
-    .description("print the open votes: who has voted, who has not, and the call that each operator has to make")
+    .description("print open votes, who has voted, and the calls that the other operators have to make")
     .action(async (flags: Flags) => (await import("./commands/votes.ts")).printVotes(load(flags).config, context));
   command(engine, "invite")
-    .description('print the file that "evmintd init --join" reads')
-    .option("--address <host>", "HOST or HOST:PORT under which others reach this node")
+    .description('print the file for "evmintd init --join"')
+    .option("--address <host>", "HOST or HOST:PORT at which other nodes reach this one")
     .action(async (flags: Flags) => {
       const { invite } = await commands();
       invite(load(flags).config, flags as { address?: string }, context);
@@ -380,7 +381,7 @@ function addEngineCommands({ program, context, load, invocation }: Cli): void {
 }
 
 function addKeysCommands({ program, context, load, invocation }: Cli): void {
-  const keys = program.command("keys").description("the key store");
+  const keys = program.command("keys").description("manage the key store");
   const commands = () => import("./commands/keys.ts");
   const keysCommand = (name: string) =>
     withSettings(withHome(keys.command(name)), invocation, ["log", "keystore"]).option(
@@ -399,16 +400,16 @@ function addKeysCommands({ program, context, load, invocation }: Cli): void {
     .description("list addresses and files")
     .action(async (flags: Flags) => (await commands()).listKeys(await session(flags)));
   keysCommand("import <file>")
-    .description("take a key from a key file or a file with a private key in hex")
+    .description("import a key file, or a file with a private key in hex")
     .action(async (file: string, flags: Flags) => (await commands()).importKey(await session(flags), file));
   keysCommand("export <address>")
-    .description("print a key file under another passphrase")
-    .option("--raw", "print the private key itself")
+    .description("print a key file encrypted with another passphrase")
+    .option("--raw", "print the private key")
     .action(async (account: string, flags: Flags) =>
       (await commands()).exportKey(await session(flags), account, { raw: flags["raw"] === true }),
     );
   keysCommand("delete <address>")
-    .description("delete a key for good")
+    .description("delete a key permanently")
     .action(async (account: string, flags: Flags) => (await commands()).deleteKey(await session(flags), account));
   keysCommand("change-password <address>")
     .description("encrypt a key with another passphrase")
@@ -434,7 +435,7 @@ Examples:
   EVMINT_TOKEN=$(evmintd token) evmintd attach http://127.0.0.1:8545
 `;
 
-/** Settings that \`--help\` shows: those that newcomers ask for. */
+/** Settings that \`--help\` shows, the ones newcomers need. */
 const COMMON_SETTINGS = new Set([
   "json-rpc.address",
   "json-rpc.ws-address",
@@ -445,7 +446,7 @@ const COMMON_SETTINGS = new Set([
 ]);
 
 /** A short name of a setting. */
-const DEV_ALIASES = [["dev.fork-url", "-f, --fork-url <list>", "continue the chain of these nodes"]] as const;
+const DEV_ALIASES = [["dev.fork-url", "-f, --fork-url <list>", "fork the chain of these nodes"]] as const;
 
 /** Flags of a dev chain that `--help` shows, in a few words. */
 const COMMON_DEV_FLAGS: Readonly<Record<string, string>> = {
@@ -453,9 +454,9 @@ const COMMON_DEV_FLAGS: Readonly<Record<string, string>> = {
   accounts: "funded accounts of a dev chain (default 10)",
   timestamp: "time of block 0 of a dev chain (default: now)",
   genesis: "geth genesis file of a new dev chain",
-  "fork-block": "block that is continued (default the newest)",
-  "fork-verify": "prove the continued state: auto, on or off",
-  predeploys: "contracts at block 0 (default all; none)",
+  "fork-block": "block to fork at (default the newest)",
+  "fork-verify": "verify remote state: auto, on or off",
+  predeploys: "contracts of block 0, or none (default all)",
 };
 
 /** Flags that `start` reads itself, where anvil has them too. */
@@ -476,17 +477,17 @@ function withDevFlags(command: Command, showsAll: boolean): Command {
     const common = COMMON_DEV_FLAGS[key];
     const form = `${short === undefined ? "" : `-${short}, `}--${key} ${formOf(type)}`;
     const option = new Option(form, showsAll ? description : common).hideHelp(!showsAll && common === undefined);
-    command.addOption(showsAll ? option.helpGroup("Flags of a dev chain:") : option);
+    command.addOption(showsAll ? option.helpGroup("Dev chain flags:") : option);
   }
   return command;
 }
 
-/** A switch may stand alone; everything else takes a value. */
+/** A switch needs no value; every other flag takes one. */
 function formOf(type: unknown): string {
   return type === boolean ? "[true|false]" : "<value>";
 }
 
-/** Makes settings flags of `command`: all, or those of some tables. */
+/** Adds settings as flags of `command`: all, or only those of `tables`. */
 function withSettings(command: Command, { showsAll, words }: Invocation, tables?: readonly string[]): Command {
   if (!words.has(command.name())) return command;
   if (command.name() !== "start" && (tables === undefined || tables.includes("dev"))) withDevFlags(command, showsAll);
@@ -543,14 +544,14 @@ function aliasedSettings(flags: Flags): [string, string | true][] {
   });
   if (aliases.length > 0 && flags["dev"] !== true) {
     const name = aliases[0]![0].replace(/^dev\./, "");
-    throw new UsageError(`--${name} is for new dev chains: add --dev, or make a chain of your own with "evmintd init"`);
+    throw new UsageError(`--${name} needs --dev; to create a chain of your own, use "evmintd init"`);
   }
   if (flags["quiet"] === true) aliases.push(["log.level", "error"]);
   const host = (flags["host"] as readonly string[] | undefined)?.at(-1) ?? "127.0.0.1";
   const isHostGiven = flags["host"] !== undefined;
   const port = (flags["port"] as string | undefined) ?? (isHostGiven ? String(DEFAULTS.rpcAddress.port) : undefined);
   if (port === undefined) return aliases;
-  if (isIP(host) === 0) throw new UsageError(`--host: ${host} is no IP address`);
+  if (isIP(host) === 0) throw new UsageError(`--host: ${host} is not an IP address`);
   const number = /^\d{1,5}$/.test(port) ? Number(port) : Number.NaN;
   // The next port is for WebSocket, and 0 asks for two free ones.
   if (!(number <= 65_534)) throw new UsageError(`--port: ${port} is not a port from 0 to 65534`);

@@ -22,7 +22,7 @@ async function token(...args: readonly string[]) {
 }
 
 /** What is printed beside a token. */
-const idOf = (text: string) => /^id ([0-9a-f]{16}): /.exec(text)?.[1];
+const idOf = (text: string) => /^id ([0-9a-f]{16}); /.exec(text)?.[1];
 
 test("evmintd token prints a token that the secret of the home vouches for", async () => {
   const { code, stdout, stderr, now } = await token("--expires", "2h", "--namespaces", "personal, miner");

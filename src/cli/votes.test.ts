@@ -35,7 +35,7 @@ const fork = (signer: Address, value: number) => ({ signer, block: 30_050, name:
 
 test("renderVotes names who has voted, who has not, the end of the votes, and the call that is missing", () => {
   assert.deepEqual(linesOf({ rules: [fork(A, 1_900_000_000), fork(B, 1_900_000_000)] }), [
-    "4 validators, of which 3 decide; votes count until block 60000, the newest is 30100",
+    "4 validators; 3 votes decide; votes count until block 60000; the newest block is 30100",
     "",
     "osakaTime",
     `1900000000: 2 of 3 votes, ${A}, ${B}`,
@@ -48,11 +48,11 @@ test("renderVotes names who has voted, who has not, the end of the votes, and th
 
 test("renderVotes says that votes differ, and asks those with another value for that of most", () => {
   const lines = linesOf({ rules: [fork(A, 1_900_000_001), fork(B, 1_900_000_000), fork(C, 1_900_000_000)] });
-  assert.ok(lines.some((line) => line.startsWith("votes differ")));
+  assert.ok(lines.some((line) => line.startsWith("values differ")));
   assert.ok(lines.includes(`call on ${A}, ${D}:`));
   assert.equal(lines.at(-2), call('clique.proposeFork("osaka", 1900000000)'));
   const same = linesOf({ rules: [fork(A, 1_900_000_000), fork(B, 1_900_000_000)] });
-  assert.ok(!same.some((line) => line.startsWith("votes differ")));
+  assert.ok(!same.some((line) => line.startsWith("values differ")));
 });
 
 test("renderVotes calls for rules and validators as the methods take them", () => {
@@ -66,8 +66,8 @@ test("renderVotes calls for rules and validators as the methods take them", () =
 
 test("renderVotes has what this node casts before it is in a block, and nothing that is decided", () => {
   const own = { gasLimit: 45_000_000 };
-  assert.ok(linesOf({ own }).some((line) => line.startsWith("this node casts: 45000000")));
-  assert.ok(linesOf({ own, agreed: own }).includes("no vote is open"));
-  assert.ok(linesOf({ candidates: { [A]: true, [NEW]: false } }).includes("no vote is open"));
+  assert.ok(linesOf({ own }).some((line) => line.startsWith("this node votes 45000000")));
+  assert.ok(linesOf({ own, agreed: own }).includes("no open votes"));
+  assert.ok(linesOf({ candidates: { [A]: true, [NEW]: false } }).includes("no open votes"));
   assert.ok(linesOf({ candidates: { [NEW]: true } }).includes(`validator ${NEW}`));
 });

@@ -24,11 +24,11 @@ export class AgreementReports {
     metrics.gaugeOf(
       {
         name: "unknown_fork_timestamp_seconds",
-        help: "Begin of an agreed fork that this program does not know, before which it stops; 0: none.",
+        help: "Start time of an agreed fork that this version does not know and before which it stops; 0 if none.",
       },
       () => chain.config.unknownFork?.time ?? 0,
     );
-    metrics.gaugeOf({ name: "validators_jailed", help: "Validators removed for signing twice, of late." }, () => {
+    metrics.gaugeOf({ name: "validators_jailed", help: "Validators recently removed for double signing." }, () => {
       const { signers, jailed = [] } = voting.snapshotAt(this.#head());
       return jailed.filter((record) => !signers.some(({ address }) => address === record.address)).length;
     });
@@ -37,21 +37,21 @@ export class AgreementReports {
     });
   }
 
-  /** Logs what is new, and at the start what was agreed on before. */
+  /** Logs new agreements, and at the start all earlier ones. */
   report(): void {
     const { chain, voting, log } = this.#modules;
     const { values, votes } = voting.agreementAt(this.#head());
     for (const { name, value } of values) {
-      if (this.#values.get(name) !== value) log.info("the validators agree on a rule", { name, value });
+      if (this.#values.get(name) !== value) log.info("the validators agreed on a rule", { name, value });
     }
     for (const name of this.#values.keys()) {
-      if (!values.some((each) => each.name === name)) log.info("the validators agree on a rule no more", { name });
+      if (!values.some((each) => each.name === name)) log.info("the validators no longer agree on a rule", { name });
     }
     this.#values = new Map(values.map(({ name, value }) => [name, value]));
     this.#reportDiffering(differingValues(votes));
     const { unknownFork } = chain.config;
     if (unknownFork === undefined) return;
-    log.error("this program does not know a fork that was agreed on and stops before it: install a version that does", {
+    log.error("this version does not know a fork that the validators agreed on, and stops before it: upgrade evmintd", {
       ...unknownFork,
     });
   }
@@ -60,7 +60,7 @@ export class AgreementReports {
   #reportDiffering(differing: ReadonlyMap<string, readonly bigint[]>): void {
     for (const [name, values] of differing) {
       if (this.#differing.get(name) === values.join()) continue;
-      const message = "votes about a rule differ, and only votes for the same value count together";
+      const message = "votes on a rule name different values; only votes for the same value are counted together";
       this.#modules.log.warn(message, { name, values });
     }
     this.#differing = new Map([...differing].map(([name, values]) => [name, values.join()]));

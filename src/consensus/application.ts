@@ -37,7 +37,7 @@ export type Proposal = {
 };
 
 type BlockBounds = {
-  /** Encoded transactions together, with what an engine puts around each. */
+  /** Total size of the encoded transactions, with the engine's framing of each. */
   readonly maxTxBytes: number;
   /** Beside the proposer data; undefined: as many as fit. */
   readonly maxTxs?: number | undefined;
@@ -155,11 +155,11 @@ export interface Application {
   commit(): void;
   /** The snapshots this node can serve. */
   listSnapshots(): readonly Snapshot[];
-  /** The bytes of one chunk; empty when there is none. */
+  /** The bytes of one chunk; empty if there is none. */
   loadSnapshotChunk(height: number, format: number, chunk: number): Uint8Array;
   /** Asks whether to restore `snapshot`, whose state has `appHash`. */
   offerSnapshot(snapshot: Snapshot, appHash: Hash): OfferResult;
   applySnapshotChunk(index: number, chunk: Uint8Array, sender: string): ApplyResult;
-  /** The engine is gone: forgets what was proposed or finalized but not committed. */
+  /** The engine has exited: discards blocks that were proposed or finalized but not committed. */
   engineLost(): void;
 }

@@ -4,7 +4,7 @@ import { NodeError } from "../base/errors.ts";
 class ChainBusyError extends NodeError {
   readonly code = "CHAIN_BUSY";
   constructor(running: string) {
-    super(`the chain is being changed by ${running}, try again later`, { running });
+    super(`${running} is changing the chain, try again later`, { running });
   }
 }
 

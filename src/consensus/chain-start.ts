@@ -18,7 +18,7 @@ export type AppState = {
   readonly evmGenesis: Hash;
   /** Voting power of validators that are voted in, in decimal digits. Missing in a genesis of before there was a choice: 1. */
   readonly validatorPower: string;
-  /** `genesisRules` of the EVM genesis; absent where it has none. */
+  /** `genesisRules` of the EVM genesis; absent if it has none. */
   readonly rules?: string;
   /** `genesisForks` of the EVM genesis. Missing in a genesis of before forks were compared. */
   readonly forks?: string;
@@ -51,7 +51,7 @@ export function genesisForks(
   return forksBegun(config, head.number, head.timestamp).join(" ");
 }
 
-/** What differs between two lists of forks, for people; undefined where they are the same, and where the engine's genesis has none. */
+/** The difference between two lists of forks, for people; undefined if they are equal, or if the engine's genesis has none. */
 export function forkDifference(theirs: unknown, own: string): string | undefined {
   if (theirs === undefined || theirs === own) return undefined;
   const there = String(theirs).split(" ");
@@ -59,8 +59,8 @@ export function forkDifference(theirs: unknown, own: string): string | undefined
   const missing = there.filter((fork) => !here.includes(fork));
   const excess = here.filter((fork) => !there.includes(fork));
   return [
-    ...(missing.length > 0 ? [`the network began with ${missing.join(", ")}, and config/genesis.json did not`] : []),
-    ...(excess.length > 0 ? [`config/genesis.json begins with ${excess.join(", ")}, and the network did not`] : []),
+    ...(missing.length > 0 ? [`the network's genesis has ${missing.join(", ")}, config/genesis.json does not`] : []),
+    ...(excess.length > 0 ? [`config/genesis.json has ${excess.join(", ")}, the network's genesis does not`] : []),
   ].join("; ");
 }
 
@@ -104,7 +104,7 @@ export function assertSameChain(start: ChainStart, own: OwnStart): void {
   agree("list of rules of the EVM genesis", rules, own.rules);
   const difference = forkDifference(forks, genesisForks(own.config, own.head));
   if (difference !== undefined) {
-    throw new GenesisDisagreementError(`${difference}: take config/genesis.json from a node of the network`, { forks });
+    throw new GenesisDisagreementError(`${difference}: copy config/genesis.json from a node of the network`, { forks });
   }
   agree("initial height", start.initialHeight, own.head.number + 1);
   if (start.time.seconds < own.head.timestamp) {
@@ -115,7 +115,7 @@ export function assertSameChain(start: ChainStart, own: OwnStart): void {
 
 function agree(name: string, theirs: unknown, ours: unknown): void {
   if (theirs === ours) return;
-  throw new GenesisDisagreementError(`${name} is ${theirs} in the engine's genesis, ${ours} here`, {
+  throw new GenesisDisagreementError(`${name} is ${theirs} in the engine's genesis, but ${ours} in this node's`, {
     name,
     theirs,
     ours,

@@ -16,11 +16,11 @@ const BEHIND_HEAD_MS = 60_000;
 /** 2100-01-01: a later clock is wrong whatever the chain says. */
 export const PLAUSIBLE_MS_MAX = Date.UTC(2100, 0, 1);
 
-/** A forward jump of the clock that stops block production until the clock is confirmed or set right. */
+/** A larger forward jump of the clock stops block production until the operator confirms or corrects the clock. */
 export const CLOCK_JUMP_LIMITS = {
-  /** Clock corrections are seconds; one of more than an hour needs the operator's confirmation. */
+  /** Normal clock corrections take seconds. */
   forwardMs: 3_600_000,
-  /** Of a dev chain: a laptop's clock jumps by as long as it slept. */
+  /** For dev chains: a laptop's clock jumps by the time it slept. */
   forwardMsDev: 24 * 86_400_000,
 } as const;
 
@@ -34,7 +34,7 @@ export type ClockWatchOptions = {
 type ClockWatchModules = {
   /** Unix milliseconds. */
   readonly wallClock: () => number;
-  /** Milliseconds of a clock that nobody sets. On Linux it stops while the machine is suspended. */
+  /** Milliseconds of a monotonic clock. On Linux it stops while the machine is suspended. */
   readonly monotonicClock: () => number;
   readonly log: Logger;
   readonly metrics: Pick<Metrics, "counter">;
@@ -76,16 +76,16 @@ export function createClockWatch(
     if (problem || (kind === "implausible" && isImplausibilityReported)) return;
     isImplausibilityReported = kind === "implausible";
     jumps.add(1, { kind });
-    const error = new ClockJumpError(`${message}: set the clock right, or confirm it with --accept-clock`, details);
+    const error = new ClockJumpError(`${message}: correct the clock, or confirm it with --accept-clock`, details);
     if (!options.isAccepted) problem = error;
-    log.error(problem ? "no blocks until the clock is confirmed" : "clock accepted", { error });
+    log.error(problem ? "block production stopped until the clock is confirmed" : "clock accepted", { error });
   }
 
   function writeStop(wall: number): void {
     try {
       clockStop.write(wall);
     } catch (error) {
-      log.error("the stop of block production could not be stored: a restart would end it", {
+      log.error("could not store that block production is stopped: a restart would resume it", {
         error,
       });
     }
@@ -96,7 +96,7 @@ export function createClockWatch(
     if (problem === undefined) return;
     problem = undefined;
     clockStop.clear();
-    log.info("the clock is right again");
+    log.info("the clock is correct again");
   }
 
   function check(): void {
@@ -134,9 +134,9 @@ export function createClockWatch(
     const details = { headTimestamp, aheadMs: ahead };
     if (ahead < -BEHIND_HEAD_MS) {
       jumps.add(1, { kind: "behind_head" });
-      log.warn("the clock is behind the head, new blocks follow it second by second", details);
+      log.warn("the clock is behind the head, so new blocks advance by one second each", details);
     } else if (ahead > options.forwardJumpMsMax) {
-      log.info("the head is old: the next block closes the gap", details);
+      log.info("the head is old; the next block closes the gap", details);
     }
   }
   check();

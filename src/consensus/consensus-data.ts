@@ -209,7 +209,7 @@ export function decodeProposerData(bytes: Uint8Array | undefined): ProposerData 
 function assertVersionIsKnown(version: RlpItem | undefined): void {
   if (!(version instanceof Uint8Array) || version.length !== 1 || version[0]! <= NEWEST_VERSION) return;
   throw new InvalidProposerDataError(
-    `proposer data of version ${version[0]}, and this program knows those up to ${NEWEST_VERSION}: install a version of evmintd that does`,
+    `proposer data has version ${version[0]}, but this program knows versions up to ${NEWEST_VERSION}: upgrade evmintd`,
     { version: version[0], newest: NEWEST_VERSION },
   );
 }

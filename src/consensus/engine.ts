@@ -14,7 +14,7 @@ export type Engine = {
    * @throws NetworkDecidesBlocksError
    */
   produceBlock(): Hash;
-  /** The validators beside this process; undefined for the solo engine, which has none. */
+  /** The network of validators; undefined for the solo engine, which has none. */
   readonly network: EngineNetwork | undefined;
 };
 
@@ -26,16 +26,16 @@ export type EngineNetwork = {
   peers(): readonly NetworkPeer[];
   /**
    * The header of `height`, with the signatures over it and its validators; undefined until it is decided.
-   * @throws what the engine answers, as for a height it has removed
+   * @throws errors of the engine, for example for a height it has removed
    */
   lightBlock(height: number): Promise<LightBlock | undefined>;
   /** What was decided about peers, for the settings file. */
   peerSettings(): PeerSettings;
-  /** Connects to `id@host:port` and stays connected. @throws what the engine answers */
+  /** Connects to `id@host:port` and stays connected. @throws errors of the engine */
   addPeer(address: string): Promise<void>;
   /** Ends the connection to the node with this id, which costs a restart of the engine, and rejects new ones. */
   removePeer(id: string): void;
-  /** Connects to `id@host:port` also where there are as many peers as allowed. @throws what the engine answers */
+  /** Connects to `id@host:port` even if the peer limit is reached. @throws errors of the engine */
   trustPeer(address: string): Promise<void>;
   /** Ends the privilege at the next restart of the engine. */
   distrustPeer(id: string): void;
@@ -83,7 +83,7 @@ export type ConsensusStep = {
 export class NetworkDecidesBlocksError extends NodeError {
   readonly code = "CONSENSUS_NETWORK_DECIDES";
   constructor() {
-    super("the validators of the network decide the blocks of this chain");
+    super("the validators of the network decide this chain's blocks");
   }
 }
 

@@ -73,7 +73,7 @@ type EvmApplicationOptions = {
   readonly gasLimitTarget: () => bigint;
   /** The forks by which blocks are executed here. */
   readonly forks: ForkHashes;
-  /** Whether every block names its forks, also where no other ones are scheduled: a fork that this node alone knows has then no blocks here. */
+  /** Whether every block names its forks even if no others are scheduled, so that a fork known only to this node gets no blocks here. */
   readonly namesForks: () => boolean;
   /** `genesisRules` of the genesis file. */
   readonly rules?: string | undefined;
@@ -323,7 +323,7 @@ export class EvmApplication implements Application {
     };
   }
 
-  /** Votes and offences of a block; undefined where it has none. @throws InvalidProposerDataError, UnknownParameterError */
+  /** Votes and offences of a block; undefined if it has none. @throws InvalidProposerDataError, UnknownParameterError */
   #governanceOf(
     { height, misbehavior }: Proposal,
     { vote, parameterVote }: ProposerData,
@@ -442,7 +442,7 @@ export class EvmApplication implements Application {
         results.push({ code: 0, gasWanted: tx.gasLimit, gasUsed: receipt.gasUsed });
       } catch (error) {
         if (!skipsInvalid || !(error instanceof TransactionRejection)) throw error;
-        log.warn("invalid transaction of a decided block skipped", {
+        log.warn("skipped an invalid transaction of a decided block", {
           height: input.height,
           hash: keccak256Hash(raw),
           error,
@@ -477,7 +477,7 @@ export class OtherForkScheduleError extends NodeError {
   constructor(details: { readonly height: number; readonly theirs: string; readonly own: string }) {
     const { height, theirs, own } = details;
     super(
-      `block ${height} is of another fork schedule (fork hash ${theirs}, here ${own}): make the fork times in config/genesis.json those of the network`,
+      `block ${height} has another fork schedule (fork hash ${theirs}, this node's is ${own}): set the network's fork times in config/genesis.json`,
       details,
     );
   }
@@ -492,7 +492,7 @@ class UnknownForkError extends ProgramTooOldError {
   constructor(details: { readonly height: number; readonly name: string; readonly time: number }) {
     const { height, name, time } = details;
     super(
-      `block ${height} is after ${name} ${time}, a fork that the validators agreed on and that does not follow the forks known here: if config/genesis.json lacks an earlier one (evmintd doctor --peer compares), put it there; otherwise install a version of evmintd that knows ${name}`,
+      `block ${height} is after ${name} ${time}, an agreed fork that does not follow the forks of this node: if config/genesis.json lacks an earlier fork (compare with evmintd doctor --peer), add it; otherwise install a version of evmintd that knows ${name}`,
       details,
     );
   }
@@ -503,10 +503,7 @@ class UnknownParameterError extends ProgramTooOldError {
   readonly code = "CONSENSUS_UNKNOWN_PARAMETER";
   constructor(details: { readonly height: number; readonly name: string }) {
     const { height, name } = details;
-    super(
-      `block ${height} has a vote about ${name}, which this program does not know: install a version of evmintd that does`,
-      details,
-    );
+    super(`block ${height} has a vote on ${name}, which this version does not know: upgrade evmintd`, details);
   }
 }
 

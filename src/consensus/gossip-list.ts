@@ -15,9 +15,9 @@ const ANNOUNCED_MAX = 20_000;
 export const REANNOUNCE_MS = 30_000;
 
 export type GossipLimits = {
-  /** Bytes together; 0 is no limit. */
+  /** Total bytes; 0 removes the limit. */
   readonly maxBytes: number;
-  /** Gas limits together; 0 is no limit. */
+  /** Total gas limits; 0 removes the limit. */
   readonly maxGas: bigint;
 };
 
@@ -25,7 +25,7 @@ export type GossipLimits = {
 export type GossipList = {
   /** What fits, oldest first, in network form. Each transaction is returned once; local ones again every 30 s. */
   take(limits: GossipLimits): Uint8Array[];
-  /** Runs `add`; what it adds to the pool counts as a peer's and is not announced again. */
+  /** Runs `add`; the transactions it adds to the pool count as a peer's and are not announced again. */
   fromPeer<T>(add: () => T): T;
   size(): number;
 };

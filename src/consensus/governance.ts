@@ -22,7 +22,7 @@ class UnknownPublicKeyError extends NodeError {
   readonly code = "CLIQUE_UNKNOWN_PUBLIC_KEY";
   constructor(address: Address) {
     super(
-      `public key of ${address} is unknown: give the compressed key as the third parameter, or let the account send a transaction first`,
+      `the public key of ${address} is unknown: pass the compressed key as third parameter, or let the account send a transaction first`,
       { address },
     );
   }
@@ -32,7 +32,7 @@ class UnknownPublicKeyError extends NodeError {
 class WrongPublicKeyError extends NodeError {
   readonly code = "CLIQUE_WRONG_PUBLIC_KEY";
   constructor(address: Address) {
-    super(`the public key is not that of ${address}`, { address });
+    super(`the public key does not belong to ${address}`, { address });
   }
 }
 
@@ -139,7 +139,7 @@ export function createVoting(modules: VotingModules): Voting {
     if (refused !== undefined || !isForkName(name) || value === 0n) return refused;
     const config = withFork(chain.config, name, Number(value));
     if (config === undefined)
-      return "this program does not know the fork, or has other forks after that time before it";
+      return "this version does not know the fork, or schedules an earlier fork after that time";
     const hardfork = hardforkAt(config, { number: number + 1, timestamp: Number(value), difficulty: 0n });
     const noContracts = whyNoContracts(chain.stateAt(number), hardfork);
     return noContracts ?? (isAtLeast(hardfork, "amsterdam") ? whyLowGasLimit(gasLimit) : undefined);
@@ -204,5 +204,7 @@ export function createVoting(modules: VotingModules): Voting {
 /** The chain would stop before the fork's first block: these contracts are called in each. */
 function whyNoContracts(state: Pick<StateReader, "account">, hardfork: Hardfork): string | undefined {
   const [missing] = missingRequestContracts(state, hardfork);
-  return missing && `the chain has no code at ${missing.address} (${missing.eip}), which the fork calls in each block`;
+  return (
+    missing && `the chain has no code at ${missing.address} (${missing.eip}), which each block calls after the fork`
+  );
 }

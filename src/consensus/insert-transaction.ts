@@ -54,7 +54,7 @@ export function insertTransaction(
   }
 }
 
-/** The code of what the pool threw. */
+/** The code of the pool's error. */
 function insertCodeOf({ code }: NodeError): InsertCode {
   if (code === "POOL_ALREADY_KNOWN") return INSERT_CODES.accepted;
   return FINAL_CODES.has(code) ? INSERT_CODES.invalid : INSERT_CODES.retry;

@@ -69,7 +69,7 @@ export class PeerLists {
   }
 }
 
-/** The id in `id@host:port`, or in an id alone. */
+/** The id in `id@host:port`, or in a plain id. */
 export function peerIdOf(address: string): string {
   return address.split("@", 1)[0]!.toLowerCase();
 }

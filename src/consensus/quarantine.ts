@@ -37,7 +37,7 @@ export type QuarantineEntry = {
   readonly time: string;
 };
 
-/** The transaction crashed the executor before and stays rejected. */
+/** The transaction crashed the executor before, so the pool rejects it. */
 class QuarantinedTransactionError extends NodeError {
   readonly code = "POOL_QUARANTINED";
   constructor(details: { readonly hash: Hash; readonly reason: string }) {
@@ -48,9 +48,9 @@ class QuarantinedTransactionError extends NodeError {
 /** The reason that a sender gets for a bug of ours: the text of the bug stays in the file. */
 const EXECUTION_FAILED = "executing it failed";
 
-/** Transactions that no block can have. They stay out of the pool, also after the next start. */
+/** Transactions that no block can include. They stay out of the pool, even after a restart. */
 export type Quarantine = {
-  /** Adds a transaction; the file is durable when it returns. @throws what the disk throws; `has` is true all the same */
+  /** Adds a transaction; the file is durable when it returns. @throws errors of the disk; `has` is true even then */
   add(transaction: Transaction, cause: unknown): void;
   /** @throws QuarantinedTransactionError */
   assertAllowed(hash: Hash): void;
@@ -60,7 +60,7 @@ export type Quarantine = {
 
 /** The file of transactions that crashed the executor. */
 export const QUARANTINE_LIMITS = {
-  /** 128 of the largest transactions, for finding the bug; the oldest entries make room. */
+  /** 128 of the largest transactions, kept to find the bug; new entries replace the oldest. */
   bytesMax: 16 * 2 ** 20,
 } as const;
 

@@ -26,7 +26,7 @@ export class OtherBlockDecidedError extends NodeError {
   readonly code = "CONSENSUS_OTHER_BLOCK";
   constructor(height: number) {
     super(
-      `the network has another block ${height} than this chain: compare it with other nodes; "evmintd rollback --to ${height - 1}" gives this one up, and the blocks after it`,
+      `block ${height} of the network differs from this chain's: compare with other nodes; "evmintd rollback --to ${height - 1}" removes it and all later blocks`,
       { height },
     );
   }
@@ -70,7 +70,7 @@ export class RecordedBlocks implements Application {
 
   /**
    * The engine has `height` blocks.
-   * @throws BlocksPrunedError where the chain has not what it takes
+   * @throws BlocksPrunedError if the chain lacks the required block or state
    */
   begin(height: number): void {
     const { chain, log } = this.#modules;
@@ -79,16 +79,19 @@ export class RecordedBlocks implements Application {
     const { block, state } = chain.oldest();
     if (height < Math.max(block, state)) {
       throw new BlocksPrunedError(
-        `CometBFT has to get block ${height + 1} and those after it again, and this chain has pruned block ${height} or its state`,
+        `CometBFT has to fetch block ${height + 1} and later ones again, but this chain has pruned block ${height} or its state`,
         { height, block, state },
       );
     }
     this.#height = height;
     this.#finalized = undefined;
-    log.warn("the engine's store ends before the chain: it gets the blocks again, and the chain stays as it is", {
-      from: height + 1,
-      to: head,
-    });
+    log.warn(
+      "the engine's store ends before the chain: the engine fetches the blocks again, and the chain is not changed",
+      {
+        from: height + 1,
+        to: head,
+      },
+    );
   }
 
   /** Calls `listener` after each block that the engine has again, until the returned function is called. */
@@ -133,7 +136,7 @@ export class RecordedBlocks implements Application {
     const { chain, log } = this.#modules;
     const height = this.#height;
     if (height >= chain.head().block.header.number) {
-      log.info("the engine has the blocks of the chain", { height });
+      log.info("the engine has fetched the blocks of the chain", { height });
       this.#height = undefined;
     }
     this.#finalized = undefined;

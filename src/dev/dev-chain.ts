@@ -57,7 +57,7 @@ type DevChainModules = {
   readonly base: number;
   /** Makes block `number` the head again while no block is made. */
   readonly rewind: (number: number) => Promise<void>;
-  /** Throws while nothing may be set: what an edit leaves as it is would be read from an index that nobody has checked. */
+  /** Throws while edits are not allowed: they would read unchanged values from an unchecked index. */
   readonly assertChangeable: () => void;
   /** Milliseconds of the system's clock. */
   readonly now: () => number;
@@ -117,7 +117,7 @@ export class DevChain {
     return this.#mode().automine;
   }
 
-  /** False: blocks are made on demand alone. */
+  /** False if blocks are made only on demand. */
   get makesBlocks(): boolean {
     const { automine, intervalMs } = this.#mode();
     return automine || intervalMs > 0;
@@ -128,7 +128,7 @@ export class DevChain {
     return 1000 * (this.#settings.clockOffsetSeconds ?? 0);
   }
 
-  /** The attributes of the next block with what is set for it. */
+  /** The attributes of the next block, with the values set for it. */
   override(attributes: PayloadAttributes): PayloadAttributes {
     const { number, timestamp: headTimestamp } = this.#head().header;
     const { configured } = this.#modules;
@@ -151,7 +151,7 @@ export class DevChain {
     };
   }
 
-  /** The transaction with its sender where that one sends without a key. */
+  /** The transaction with its sender, if that account sends without a key. */
   withSender(submission: Submission): Submission {
     const sender = impersonatedSender(submission.tx);
     return sender !== undefined && this.isImpersonated(sender) ? { ...submission, sender } : submission;
@@ -199,7 +199,7 @@ export class DevChain {
     this.configure({ chainId, earlierChainIds: [...earlier, { last: this.#head().header.number, chainId: before }] });
   }
 
-  /** Sets something for the next block alone. @throws DevControlError for a time that is over */
+  /** Sets values for only the next block. @throws DevControlError for a time in the past */
   setNextBlock(next: Omit<NextBlock, "number">): void {
     const { number, timestamp } = this.#head().header;
     if (next.timestamp !== undefined && next.timestamp <= timestamp) {
@@ -249,7 +249,7 @@ export class DevChain {
     return clockOffsetSeconds - before;
   }
 
-  /** Changes accounts of the newest state. Costs what is changed. */
+  /** Changes accounts of the newest state; the cost is proportional to the changes. */
   edit(edits: readonly AccountEdit[]): void {
     const { number } = this.#head().header;
     this.#patch(changesOfEdits(edits, this.#modules.chain.stateAt(number)));
@@ -295,7 +295,7 @@ export class DevChain {
     return [...this.#snapshots.values()].map(({ id, number, hash }) => ({ id, number, hash }));
   }
 
-  /** Goes back to a snapshot, which is used up with all after it. @returns false when there is none */
+  /** Reverts to a snapshot and deletes it with all later ones. @returns false if it does not exist */
   revert(id: number): Promise<boolean> {
     return this.#exclusive(async () => {
       const { chain, patches } = this.#modules;
@@ -339,7 +339,7 @@ export class DevChain {
   }
 
   /**
-   * Replaces the newest blocks by others with `transactions`; those of the old blocks go back to the pool.
+   * Replaces the newest blocks by others with `transactions`; transactions of the old blocks return to the pool.
    * @param transactions each with the index of its block among the new ones
    */
   reorg(depth: number, transactions: readonly { readonly raw: Uint8Array; readonly block: number }[]): Promise<void> {
@@ -459,7 +459,7 @@ export class DevChain {
           if (this.#hasPending) makeBlock();
           else {
             commitTogether(() => {
-              // The first one uses up what is set for the next block, which its listeners learn.
+              // The first block consumes the values set for the next block, which its listeners learn.
               const isFirst = hashes.length === 0;
               do makeBlock();
               while (!isFirst && hashes.length < blocks && performance.now() <= start + GROUP_MS);
@@ -536,7 +536,7 @@ export class DevChain {
     return timestamp - Math.floor(this.#modules.now() / 1000);
   }
 
-  /** Stores what comes next; before that, what everything so far comes to, where the journal is large. */
+  /** Appends a record; rewrites the journal as one snapshot first if it is large. */
   #record(record: DevRecord): void {
     const { journal, assertChangeable } = this.#modules;
     assertChangeable();
@@ -612,7 +612,7 @@ export class DevChain {
     );
   }
 
-  /** The pool sees what was set by hand. */
+  /** Makes the pool see state set by hand. */
   #refreshPool(changed?: readonly Address[]): void {
     const { chain, mempool } = this.#modules;
     const { header } = this.#head();

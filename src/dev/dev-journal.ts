@@ -21,7 +21,7 @@ export type DevRecord =
 
 type SettingsRecord = { readonly kind: "settings"; readonly settings: DevSettings };
 
-/** State set by hand after block `number`, on top of what was set before unless it is `first`. */
+/** State set by hand after block `number`, on top of earlier edits unless it is `first`. */
 type PatchRecord = {
   readonly kind: "patch";
   readonly number: number;
@@ -53,7 +53,7 @@ export type SnapshotRecord = {
 export type DevJournal = {
   /** @throws LogWriteError: it may be tried again; LogPoisonedError */
   append(record: DevRecord): void;
-  /** Stores most of what a snapshot with these transactions needs, in pieces: other calls have their turn after each. @throws as `append` */
+  /** Stores most of a snapshot with these transactions in pieces, so that other calls can run in between. @throws as `append` */
   storeAhead(transactions: Iterable<HeldTransaction>): Iterable<void>;
   /** Most of the journal is of the past, so that it should begin anew. */
   readonly isLarge: boolean;
@@ -281,7 +281,7 @@ type StoredText = {
   readonly hasChanges?: boolean;
 };
 
-/** @param transactions of the records before; those of this one are added @returns undefined for a record that has nothing else */
+/** @param transactions of earlier records; this record's are added @returns undefined for a record with only transactions */
 function decodeDevRecord(payload: Uint8Array, transactions: Map<Hash, StoredTransaction>): DevRecord | undefined {
   const reader = new ByteReader(payload);
   const { hasChanges, ...text } = decodeSettings(Buffer.from(reader.block()).toString()) as StoredText;

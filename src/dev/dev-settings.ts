@@ -58,7 +58,7 @@ export function revertedSettings(current: DevSettings, stored: DevSettings): Dev
   return reverted as DevSettings;
 }
 
-/** Set for one block alone. */
+/** Set for a single block. */
 export type NextBlock = {
   /** Number of the block: for any other one this is over. */
   readonly number: number;

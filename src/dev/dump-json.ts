@@ -4,7 +4,7 @@ import { hexToBytes, isData } from "../base/primitives/hex.ts";
 import { isJsonObject } from "../base/primitives/shape.ts";
 import { DevControlError } from "./dev-settings.ts";
 
-/** Members of an object whose values nobody has checked. */
+/** Members of an object with unchecked values. */
 export type Members = Readonly<Record<string, unknown>>;
 
 const PLACE_CHARS = 200;

@@ -429,7 +429,7 @@ function transactionJson(tx: Transaction) {
     r: toQuantity(r),
     s: toQuantity(s),
     v: toQuantity(v),
-    // Of its canonical form, which is not what a transaction without a signature is called by.
+    // The hash of the canonical form, which is not the hash of a transaction without a signature.
     hash: keccak256Hash(raw),
   };
 }

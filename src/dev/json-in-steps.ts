@@ -51,7 +51,7 @@ export function* parseJsonInSteps(bytes: Buffer): Generator<undefined, unknown> 
         continue;
       }
     } else value = scalar();
-    // The value may be the last one of what it is in, and that in turn.
+    // The value may be the last of its container, and the container the last of its own.
     for (let inner = open.at(-1); ; inner = open.at(-1)) {
       if (inner === undefined) {
         if (skipSpace() !== undefined) throw unexpected(at);

@@ -23,7 +23,8 @@ export type PoolChanges = {
 };
 
 /**
- * The pools of all snapshots, as a row of changes: transactions are shared with the pool, and a snapshot costs what has changed since the one before it.
+ * The pools of all snapshots, as a list of changes: transactions are shared with the pool, and a snapshot costs only the changes since the
+ * previous one.
  */
 export class PoolHistory {
   readonly #mempool: Mempool;

@@ -109,7 +109,7 @@ export async function dumpChain(
   return { accounts, bestBlockNumber: number, environment, blocks, transactions };
 }
 
-/** The block that a fork continues: its transactions are those of the remote chain. */
+/** The forked block, whose transactions are the remote chain's. */
 function isWithoutBody({ block: { header, transactions } }: ExecutedBlock): boolean {
   return transactions.length === 0 && header.transactionsRoot !== EMPTY_TRIE_ROOT;
 }
@@ -176,7 +176,7 @@ function* accountText(address: Address, { nonce, balance, code, storage }: Dumpe
 /** A dump of ours or of anvil's. */
 export type LoadedState = {
   readonly edits: readonly AccountEdit[];
-  /** From the oldest one that leads to its head, in order; none where it has accounts alone. */
+  /** In order, from the oldest ancestor of its head; empty if it has only accounts. */
   readonly blocks: readonly ExecutedBlock[];
 };
 

@@ -319,6 +319,6 @@ test("evmintd anvil on an address that is not loopback says that others can reac
   });
   assert.match(
     output.stdout,
-    /json-rpc\.address listens on 0\.0\.0\.0:\d+: others can reach this node, whose accounts are unlocked/,
+    /json-rpc\.address listens on 0\.0\.0\.0:\d+: other machines can reach this node, which has unlocked accounts/,
   );
 });

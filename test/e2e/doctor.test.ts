@@ -30,7 +30,7 @@ test("the doctor compares a running node with its home and with other nodes", as
       { now: Date.now, timers: fatalTimers },
       { peers: [same.url] },
     );
-    assert.match(first!.text, /^none runs/);
+    assert.match(first!.text, /^no node is running/);
     assert.deepEqual(
       others.map(({ level, subject }) => `${level} ${subject}`),
       ["ok growth", "ok peer"],

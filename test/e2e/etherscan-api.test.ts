@@ -207,7 +207,7 @@ test("/api answers over RPC processes, and what their listener keeps closed stay
     const answer = (await (await fetch(`${own.url}/api`, { method: "POST", body: form })).json()) as Answer;
     assert.match(answer.result, /^Unable to locate ContractCode/);
     // `ots` is closed.
-    assert.match((await ask({ module: "account", action: "txlist", address })).result, /not open/);
+    assert.match((await ask({ module: "account", action: "txlist", address })).result, /not enabled/);
   } finally {
     await own.stop();
   }
@@ -222,6 +222,6 @@ test("without explorer.enable there is no /api, and a closed namespace stays clo
   const response = await fetch(`${closed.url}/api?module=account&action=balance&address=${address}`);
   const { status, result } = (await response.json()) as Answer;
   assert.equal(status, "0");
-  assert.match(result, /eth_getBalance is not open/);
+  assert.match(result, /eth_getBalance is not enabled/);
   await closed.stop();
 });

@@ -48,7 +48,7 @@ test("db check from a block on names the blocks that another node would not take
     assert.deepEqual(await check(), { head: 4, faults: [] });
     const { faults } = await check(1);
     assert.equal(faults.length, 1);
-    assert.match(faults[0]!, /^block 3 executed again: invalid gas used/);
+    assert.match(faults[0]!, /^re-executed block 3: invalid gas used/);
     assert.deepEqual((await check(4)).faults, []);
     for (const first of [0, 5]) await assert.rejects(check(first), { code: "UNKNOWN_RANGE" });
   } finally {

@@ -68,7 +68,7 @@ for (const chain of ["a chain of its own", "a fork"] as const) {
       ...SILENT_LOGGER,
       child: () => log,
       warn: (message, data) => {
-        if (message === "no block takes the transactions that wait") warnings.push(data);
+        if (message === "pending transactions are not included in blocks") warnings.push(data);
       },
     };
 
@@ -143,7 +143,7 @@ for (const chain of ["a chain of its own", "a fork"] as const) {
       await call("evm_setAutomine", false);
       const hash = await send(tx);
       await call("evm_setAutomine", true);
-      await node.untilLogged(/no block takes the transactions that wait/);
+      await node.untilLogged(/pending transactions are not included in blocks/);
       assert.deepEqual(warnings, [
         {
           waiting: 1,

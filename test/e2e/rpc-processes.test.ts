@@ -80,7 +80,7 @@ class Client {
 }
 
 const settings = { "json-rpc.processes": "2", "consensus.block-time": "instant" };
-const KILLED = /^error rpc: RPC process ended, another is started .*reason=SIGKILL/;
+const KILLED = /^error rpc: RPC process ended, starting another .*reason=SIGKILL/;
 
 describe("RPC processes", () => {
   let node: TestNode;
@@ -345,10 +345,13 @@ test("a process that sends a wrong message is ended and replaced, and the chain 
     `${options ?? ""} --import ${new URL("../support/wrong-messages.mjs", import.meta.url)}`;
   process.env["EVMINT_WRONG_MESSAGE"] = file;
   const refusals = [
-    "for nobody here",
+    "for an unknown receiver",
     "chain.submit: its input .transaction is not bytes",
     "chain.submit: its input has a member sender",
-  ].map((reason) => new RegExp(`^error rpc: RPC process is ended for its message .*RPC_PROCESS_MESSAGE.*${reason}`));
+  ].map(
+    (reason) =>
+      new RegExp(`^error rpc: RPC process is terminated because of its message .*RPC_PROCESS_MESSAGE.*${reason}`),
+  );
   const node = await startTestNode({
     dev: true,
     settings: { ...settings, "json-rpc.processes": "1" },
@@ -396,8 +399,8 @@ test("a process that sends a wrong message is ended and replaced, and the chain 
 });
 
 test("a process that does not answer gets no connections, and is replaced", async () => {
-  const silent = /^warn +rpc: RPC process does not answer and gets no connections/;
-  const lost = /^error rpc: RPC process is ended because it does not answer/;
+  const silent = /^warn +rpc: RPC process does not answer and gets no new connections/;
+  const lost = /^error rpc: RPC process is terminated because it does not answer/;
   const node = await startTestNode({
     dev: true,
     settings: { ...settings, ...WITH_METRICS, "json-rpc.processes": "1" },

@@ -33,7 +33,7 @@ test("four validators agree on Amsterdam and on rules under load; the one whose 
   });
   for (const node of upgraded) node.start();
   older.startAs("older-program.ts");
-  older.allowErrors(/does not know a fork that was agreed on/, /block \d+ is after amsterdamTime/);
+  older.allowErrors(/does not know a fork that the validators agreed on/, /block \d+ is after amsterdamTime/);
   for (const node of nodes) await eventually("block 2", async () => (await node.height()) >= 2);
   traffic.start();
 

@@ -57,8 +57,8 @@ test("a node whose CometBFT lost its store, or has an old one, comes back with i
       assert.ok((await node.height()) >= before, "nothing was removed");
       const ms = await eventually("it is ready", async () => (await node.problem()) === undefined);
       t.diagnostic(`${node.home.split("/").at(-1)} is ready ${Math.round(ms)} ms after its start`);
-      assert.match(node.log(), /it gets the blocks again/);
-      assert.match(node.log(), /the engine has the blocks of the chain/);
+      assert.match(node.log(), /the engine fetches the blocks again/);
+      assert.match(node.log(), /the engine has fetched the blocks of the chain/);
       assert.ok(!existsSync(setAsidePath(node.home)), "no block was set aside");
     }
     const from = await first.height();
@@ -75,7 +75,7 @@ test("a node whose CometBFT lost its store, or has an old one, comes back with i
     cpSync(copy, data, { recursive: true });
     follower.start();
     await eventually("it is ready", async () => (await follower.problem()) === undefined);
-    assert.match(follower.log(), /it gets the blocks again/);
+    assert.match(follower.log(), /the engine fetches the blocks again/);
     assert.ok(!existsSync(setAsidePath(follower.home)), "no block was set aside");
     assert.ok(readdirSync(data).includes("blockstore.db"));
   });

@@ -12,7 +12,7 @@ const statusOf = async (node: NetworkNode) => (await node.request("clique_status
 const signersOf = async (node: NetworkNode) => (await node.request("clique_getSigners")) as readonly string[];
 
 /** What each node logs of the proof. */
-const SIGNED_TWICE = /a validator signed against itself/;
+const SIGNED_TWICE = /a validator double-signed/;
 
 test("a validator whose key is in use twice is removed by the block with the proof, and voted in again", {
   skip: whyLeftOut(),

@@ -34,7 +34,7 @@ test("a validator that executed blocks by other rules is brought back by one rol
   other.allowErrors(/wrong Block\.Header\.AppHash/);
   for (const node of nodes) await eventually("block 20", async () => (await node.height()) >= 20);
   const running = await runEvmintd(["rollback", "--to", "5", "--home", other.home]);
-  assert.match(running.stderr, /a node runs on this home/);
+  assert.match(running.stderr, /a node is running on this home/);
 
   const wallet = createWalletClient({ account, chain: first.client.chain, transport: http(first.url) });
   const hash = await wallet.sendTransaction({ to: IDENTITY, gas: 50_000n });
@@ -73,7 +73,7 @@ test("a validator that executed blocks by other rules is brought back by one rol
     other.start();
     await eventually("it is at the head", async () => (await other.height()) >= head);
     await eventually("it is ready", async () => (await other.problem()) === undefined);
-    assert.match(other.log(), /it gets the blocks again/);
+    assert.match(other.log(), /the engine fetches the blocks again/);
     await assertSameChain(nodes);
   });
 });

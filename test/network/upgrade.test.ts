@@ -9,7 +9,7 @@ import { assertSameChain, eventually, Network, type NetworkNode, whyLeftOut } fr
 /** Time in which the nodes are restarted one after the other. */
 const NOTICE_SECONDS = 60;
 /** Why the node that missed the fork stays down. */
-const OTHER_SCHEDULE = /of another fork schedule|wrong Block.Header/;
+const OTHER_SCHEDULE = /has another fork schedule|wrong Block.Header/;
 
 type Genesis = { readonly config: Readonly<Record<string, unknown>> };
 

@@ -11,7 +11,7 @@ import { logFileOf } from "./storm-node.ts";
 const LOG_LINES = 60;
 
 /** Of a node whose RPC process is killed. */
-const POSSIBLE_ERRORS = [/RPC process ended, another is started.*"reason":"SIGKILL"/];
+const POSSIBLE_ERRORS = [/RPC process ended, starting another.*"reason":"SIGKILL"/];
 
 export type ShortStorm = Pick<StormHomeOptions, "seed" | "kills"> &
   Partial<Omit<StormHomeOptions, "directory" | "firstPort" | "onKill">>;

@@ -13,7 +13,7 @@ export function compressPublicKey(publicKey: Uint8Array): Uint8Array {
   return concatBytes(Uint8Array.of(prefix), xy.subarray(0, 32));
 }
 
-/** Ethereum address of a compressed key; undefined for bytes that are no point of the curve. */
+/** Ethereum address of a compressed key; undefined if the bytes are not a point on the curve. */
 export function addressOfCompressedKey(publicKey: Uint8Array): Address | undefined {
   const [prefix] = publicKey;
   if (publicKey.length !== 33 || (prefix !== 2 && prefix !== 3)) return undefined;

@@ -28,8 +28,8 @@ export function txGasLimitMaxOf(hardfork: Hardfork, { noTxGasLimit }: ExecutionL
 }
 
 /**
- * EIP-8037: most execution gas of one transaction from Amsterdam on; what its gas limit has beyond that pays for growth of the state alone.
- * undefined: all of it is execution gas.
+ * EIP-8037: most execution gas of one transaction from Amsterdam on; gas above it pays only for state growth. undefined: all of it is
+ * execution gas.
  */
 export function executionGasMaxOf(hardfork: Hardfork, { noTxGasLimit }: ExecutionLimits): bigint | undefined {
   return isAtLeast(hardfork, "amsterdam") && noTxGasLimit !== true ? TX_GAS_LIMIT_MAX : undefined;

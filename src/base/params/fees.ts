@@ -75,7 +75,7 @@ type ExcessBlobGasParent = {
 
 /**
  * Excess blob gas of the block after `parent` (EIP-4844, EIP-7918 from Osaka on).
- * @param params those of the new block's time, also for the parent's blob fee
+ * @param params in force at the new block's time, also for the parent's blob fee
  */
 export function nextExcessBlobGas(parent: ExcessBlobGasParent, params: BlobParams, isOsaka: boolean): bigint {
   const parentExcess = parent.excessBlobGas ?? 0n;

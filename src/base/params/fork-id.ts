@@ -71,7 +71,7 @@ export function forksBegun(config: ChainConfig, number: number, time: number): r
 }
 
 type ForkHashesOptions = {
-  /** Its fork times may change with the head: those of the future, as the validators agree. */
+  /** Future fork times may change with the head, as the validators agree on them. */
   readonly config: ChainConfig;
   readonly genesisHash: Hash;
   readonly genesisTime: number;

@@ -24,7 +24,7 @@ export const INIT_CODE_SIZE_MAX = 49_152;
 export const CODE_SIZE_MAX = 24_576;
 /** EIP-7702 (Prague): charged for each authorization, as if its account were new */
 export const AUTHORIZATION_GAS = 25_000n;
-/** EIP-7702 PER_AUTH_BASE_COST: what an authorization of an existing account costs; the rest is refunded */
+/** EIP-7702 PER_AUTH_BASE_COST: cost of an authorization for an existing account; the rest is refunded */
 export const AUTHORIZATION_BASE_GAS = 12_500n;
 /** EIP-7623 (Prague): floor gas of a calldata token; a zero byte is one token, another byte four */
 export const FLOOR_TOKEN_GAS = 10n;
@@ -220,7 +220,7 @@ export const MODEXP_DIVISOR_BERLIN = 3n;
 export const MODEXP_GAS_MIN_BERLIN = 200n;
 /** EIP-7883 (Osaka) */
 export const MODEXP_GAS_MIN = 500n;
-/** EIP-7883: what an iteration costs on operands of up to 32 bytes */
+/** EIP-7883: cost of an iteration on operands of up to 32 bytes */
 export const MODEXP_SHORT_COMPLEXITY = 16n;
 /** EIP-198, EIP-7883: iterations counted for each byte of the exponent after its first 32 */
 export const MODEXP_BYTE_ITERATIONS_BYZANTIUM = 8n;

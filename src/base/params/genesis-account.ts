@@ -1,7 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 
-/** An account that exists in block 0. Balance in wei; what is left out is 0 or empty. */
+/** An account that exists in block 0. Balance in wei; Omitted fields are 0 or empty. */
 export type GenesisAccount = {
   readonly balance: bigint;
   readonly nonce?: bigint;

@@ -208,7 +208,7 @@ function readBlobSchedule(
       if (!preset || name.startsWith("bpo")) {
         throw new InvalidGenesisError(`config.blobSchedule.${name}`, `missing, but ${timeField} is set`);
       }
-      // Osaka changes no blob limit: without an entry, those of Prague stay, which the file may have set.
+      // Osaka changes no blob limit: without an entry, Prague's stay, which the file may have set.
       if (name !== "osaka") schedule[name] = preset;
     }
   }

@@ -124,7 +124,7 @@ function checkGasLimit(config: ChainConfig, gasLimit: bigint, timestamp: number)
   if (fault !== undefined) throw new InvalidGenesisError("gasLimit", fault);
 }
 
-/** In a chain whose block 0 allows nobody to send there is never anybody who could change that. */
+/** If block 0 allows no account to send, no one could ever change that. */
 function checkPermissionsContract({ accountPermissions: address }: ChainConfig, alloc: GenesisAlloc): void {
   if (address === undefined) return;
   const { code = EMPTY_BYTES, storage = NO_STORAGE } = alloc.get(address) ?? {};

@@ -26,7 +26,7 @@ const ORDER: Readonly<Record<Hardfork, number>> = Object.fromEntries(
   HARDFORKS.map((name, index) => [name, index]),
 ) as Record<Hardfork, number>;
 
-/** True when the rules of `fork` include those of `since`. */
+/** True if `fork` includes the rules of `since`. */
 export function isAtLeast(fork: Hardfork, since: Hardfork): boolean {
   return ORDER[fork] >= ORDER[since];
 }
@@ -52,7 +52,7 @@ const TIME_FORKS = [
   ["shanghai", "shanghaiTime"],
 ] as const satisfies readonly (readonly [Hardfork, TimeForkField])[];
 
-/** The field of genesis files that begins `hardfork`; undefined for those that begin at a block. */
+/** The field of genesis files that begins `hardfork`; undefined for hardforks that begin at a block. */
 export function timeFieldOf(hardfork: Hardfork): TimeForkField | undefined {
   return TIME_FORKS.find(([name]) => name === hardfork)?.[1];
 }

@@ -1,4 +1,4 @@
-/** The candidate with the fewest edits to `name`; undefined when none is near enough to be what was meant. */
+/** The candidate with the fewest edits to `name`; undefined if none is similar enough to be a typo. */
 export function nearest(
   name: string,
   candidates: readonly string[],
@@ -7,7 +7,7 @@ export function nearest(
   let best: string | undefined;
   let bestDistance = editsMax + 1;
   for (const candidate of candidates) {
-    // No fewer edits than that: a text of a caller, however long, is compared with names of its own length alone.
+    // A lower bound of the edits: a caller's text, however long, is compared only with names of about its length.
     if (Math.abs(name.length - candidate.length) >= bestDistance) continue;
     const distance = editDistance(name, candidate);
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];

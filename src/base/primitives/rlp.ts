@@ -212,13 +212,13 @@ function readPrefix(bytes: Uint8Array, offset: number, end: number, depth: numbe
   return prefix;
 }
 
-/** True for a string of one byte below 0x80 with a prefix: the byte alone is its encoding. */
+/** True for a string of one byte below 0x80 with a prefix: the canonical encoding is the byte itself. */
 export function hasShorterForm(bytes: Uint8Array, offset: number, { isList, start, length }: RlpPrefix): boolean {
   return !isList && length === 1 && start > offset && bytes[start]! < 0x80;
 }
 
 /**
- * As `decodeRlpAt`, of the prefix alone; `hasShorterForm` is left to the caller.
+ * Like `decodeRlpAt`, but decodes only the prefix; `hasShorterForm` is left to the caller.
  * @param depth how many lists the item is in
  * @throws InvalidRlpError
  */

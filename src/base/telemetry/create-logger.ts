@@ -48,7 +48,7 @@ export function createLogger(options: LoggerOptions): RootLogger {
   let backtraceAt: CallSite | undefined;
   const originalPosition = createSourcePositions();
 
-  /** Some line may be written whose level alone would not be. */
+  /** True if some lines may be written below the level. */
   const looksAtCallSites = () => rules.length > 0 || backtraceAt !== undefined;
 
   function make(module: string, inherited: LogData): Logger {

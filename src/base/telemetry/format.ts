@@ -44,7 +44,7 @@ export function formatJson(line: LogLine): string {
   };
   // Twice: the first puts the head first, the second prevents data from replacing it.
   const text = jsonOf({ ...head, ...(plain(line.data, 0) as object), ...head });
-  // Half an object is no object: a line too long says so and keeps what identifies it.
+  // Half an object is not JSON, so a line that is too long says so and keeps only the fields that identify it.
   return text.length <= LINE_LENGTH_MAX ? text : jsonOf({ ...head, cut: text.length });
 }
 

@@ -17,7 +17,7 @@ export function errorTypeOf(error: unknown): string {
   return error instanceof NodeError ? error.code : "internal";
 }
 
-/** Reports what a node works on. Absent where nobody traces. */
+/** Reports the work of a node. Absent while tracing is disabled. */
 export interface Tracer {
   /**
    * @param parent W3C's `traceparent` of the work that this one is part of; a malformed one counts as none

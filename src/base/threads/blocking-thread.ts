@@ -61,7 +61,7 @@ export class BlockingThread<There extends Handlers> {
     this.#start();
   }
 
-  /** The answer, for which this thread waits. @throws ThreadGivenUpError after `msMax`, and what the thread's function throws */
+  /** Waits for the answer. @throws ThreadGivenUpError after `msMax`, and errors of the thread's function */
   call<Name extends keyof There & string>(
     name: Name,
     input: InputOf<There, Name>,
@@ -86,7 +86,7 @@ export class BlockingThread<There extends Handlers> {
     if (running) await end(running);
   }
 
-  /** The answer to call `id`: others are those of calls that were given up. */
+  /** The answer to call `id`; other answers belong to calls that timed out. */
   #wait(running: Running, id: number, msMax: number) {
     const { port, signal } = running;
     const begin = performance.now();
@@ -125,7 +125,7 @@ export class BlockingThread<There extends Handlers> {
       transferList: [port2],
       resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax },
     });
-    // Messages are taken by `receiveMessageOnPort` alone.
+    // Only `receiveMessageOnPort` takes messages.
     port1.unref();
     worker.unref();
     const running = { worker, port: port1, signal };
@@ -137,7 +137,7 @@ export class BlockingThread<There extends Handlers> {
     return running;
   }
 
-  /** Whatever it does from now on, nobody listens. */
+  /** No one listens to the thread from here on. */
   #giveUp(running: Running, what: string): ThreadGivenUpError {
     this.#running = undefined;
     end(running).catch(this.#options.onEnded);

@@ -3,8 +3,8 @@ import type { CancelToken } from "./cancel-token.ts";
 import { type ErrorData, errorDataOf, errorFromData } from "./plain-data.ts";
 
 /**
- * What one side of a channel offers by name: functions of one input of plain data. The other side calls them, or emits to them an
- * event, which nobody answers.
+ * What one side of a channel offers by name: functions of one input of plain data. The other side calls them, or emits to them an event,
+ * which has no answer.
  */
 export type Handlers = Readonly<Record<string, (input: never, call: ServedCall) => unknown>>;
 
@@ -39,7 +39,7 @@ export type CallOptions = {
   readonly attached?: unknown;
 };
 
-/** A result of which `buffers` are moved to the other side: neither thread copies them. */
+/** A result whose `buffers` are transferred to the other side without a copy. */
 export class Moved<Value = unknown> {
   readonly value: Value;
   readonly buffers: readonly ArrayBuffer[];
@@ -118,7 +118,7 @@ export class Channel<There extends Handlers = Handlers> {
     this.#here = here;
   }
 
-  /** What the other side's function answers. @throws what it throws, and the error of `close` */
+  /** The result of the other side's function. @throws its errors, and the error of `close` */
   call<Name extends keyof There & string>(
     name: Name,
     input: InputOf<There, Name>,
@@ -135,12 +135,12 @@ export class Channel<There extends Handlers = Handlers> {
     });
   }
 
-  /** Calls a function of the other side that nobody answers. Once the channel is closed nothing happens. */
+  /** Sends an event, which has no answer. Does nothing once the channel is closed. */
   emit<Name extends keyof There & string>(name: Name, input: InputOf<There, Name>, attached?: unknown): void {
     if (this.#closedBy === undefined) this.#send({ kind: "event", name, input }, attached);
   }
 
-  /** A message of the other side. @throws what a handler throws for an event */
+  /** Handles a message of the other side. @throws errors of event handlers */
   receive(message: ChannelMessage, attached?: unknown): void {
     switch (message.kind) {
       case "result":

@@ -1,8 +1,6 @@
 import type { Timers } from "../telemetry/timers.ts";
 
-/**
- * Collects messages and sends them as one list: between processes, 64 messages in one cost 3.2 µs each where one alone costs 75 µs.
- */
+/** Collects messages and sends them as one list: between processes, 64 messages in one cost 3.2 µs each, a single message 75 µs. */
 export class Outbox<Message> {
   readonly #send: (messages: readonly Message[]) => void;
   readonly #leaveSoon: () => void;
@@ -56,7 +54,7 @@ type Receiver<Message> = (message: Message, attached?: unknown) => void;
 
 /**
  * Takes lists of an `Outbox` apart, for a channel. The code that waits for an answer runs before any event that came after it, in the same
- * list too: such an event and what is behind it wait for the next turn.
+ * list too: such an event and all later messages wait for the next turn.
  */
 export class Inbox<Message extends { readonly kind: string }> {
   readonly #waiting: (readonly [Message, unknown])[] = [];
@@ -70,7 +68,7 @@ export class Inbox<Message extends { readonly kind: string }> {
     this.#nextTurnSoon = timers.deferred("messages", () => this.#nextTurn());
   }
 
-  /** Hands over what came so far, and what comes. */
+  /** Delivers the messages received so far, and all later ones. */
   deliverTo(receive: Receiver<Message>): void {
     this.#receive = receive;
     this.#deliver();

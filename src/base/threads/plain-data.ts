@@ -41,7 +41,7 @@ export type ErrorData = {
   };
 };
 
-/** A rejection from the other side of a channel: name, code, message, details and cause are those of the original. */
+/** A rejection from the other side of a channel, with name, code, message, details and cause of the original. */
 class RemoteRejection extends NodeError {
   readonly code: ErrorCode;
   constructor({ name, message }: ErrorData, rejection: NonNullable<ErrorData["rejection"]>) {

@@ -133,7 +133,7 @@ export class Pool<There extends Handlers> {
 
   /**
    * What the thread's function answers; its input is copied to the thread.
-   * @throws ThreadLostError, CallAbortedError, and what the function throws
+   * @throws ThreadLostError, CallAbortedError, and errors of the function
    */
   call<Name extends keyof There & string>(
     name: Name,

@@ -1,7 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import { type Channel, channelOver, type Handlers, type MessageEnd } from "./channel.ts";
 
-/** What a thread of a `Pool` calls at its starter besides what the pool's users serve. */
+/** Functions of the starter that a thread of a `Pool` calls, in addition to those that the pool's users serve. */
 export type PoolHandlers = {
   /** The thread's module is loaded. */
   readonly ready: (input: undefined) => void;

@@ -42,7 +42,7 @@ export class SharedSlices {
     return now > this.#endMs;
   }
 
-  /** Resolves in the turn of the caller, after everybody who waits already. */
+  /** Resolves when it is the caller's turn, after all callers that already wait. */
   next(): Promise<undefined> {
     this.isOver();
     const ended = beginWait("slice of a turn");

@@ -39,7 +39,7 @@ export class NodeThread extends Worker {
     this.#nativeCalls = nativeCalls;
   }
 
-  /** Ends the thread, outside of native addons. `terminate` alone may abort the process. */
+  /** Ends the thread while it is outside of native addons; a plain `terminate` may abort the process. */
   async end(): Promise<void> {
     await closeNativeCalls(this.#nativeCalls, NATIVE_CALL_MS_MAX);
     await this.terminate();
@@ -53,7 +53,7 @@ export class NodeThread extends Worker {
 export function startThread(entry: ThreadEntry, options: WorkerOptions): NodeThread {
   if (IS_BUILT) {
     const url = new URL("./worker.js", import.meta.url);
-    // Node's options are those of the program that embeds the node: `--input-type` and `--import` would break its threads.
+    // Node's options belong to the program that embeds the node: `--input-type` and `--import` would break its threads.
     return new NodeThread(url, { ...options, argv: [entry], execArgv: [] });
   }
   const { href } = new URL(`../../${entry}.ts`, import.meta.url);

@@ -14,7 +14,7 @@ export const WAITS = channel("evmint.waits");
 
 /**
  * Called where a wait begins.
- * @returns what is to be called at its end; undefined while nobody records
+ * @returns a function to call at its end; undefined while there is no recording
  */
 export function beginWait(lock: string): (() => void) | undefined {
   if (!WAITS.hasSubscribers) return undefined;

@@ -85,7 +85,7 @@ const BITS = 3;
 /** Above the number of every bit. */
 const BIT_END = BLOOM_LENGTH * 8;
 
-/** The numbers of the three bits of what has `hash`, in one: the low 11 bits of its first three big-endian pairs of bytes. */
+/** The three bit numbers of an item with this `hash`, packed into one number: the low 11 bits of its first three big-endian byte pairs. */
 function bitsOf(hash: Uint8Array): number {
   let bits = 0;
   for (let pair = (BITS - 1) * 2; pair >= 0; pair -= 2) {

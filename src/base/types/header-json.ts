@@ -5,7 +5,7 @@ import { BLOOM_LENGTH } from "./bloom.ts";
 import { EMPTY_UNCLES_HASH } from "./constants.ts";
 import type { Header } from "./header.ts";
 
-/** How members of JSON that nobody has checked are decoded, by value and name; each throws what its caller reports. */
+/** Decoders of unchecked JSON members, by value and name; each throws an error that its caller reports. */
 export type HeaderReaders = {
   hash(value: unknown, name: string): Hash;
   address(value: unknown, name: string): Address;
@@ -24,7 +24,7 @@ const NONCE_ZERO = "0x0000000000000000";
  * The header in a block as `eth_getBlockByNumber` answers it.
  *
  * Nonce, difficulty and uncles are constants since the merge (EIP-3675), and some nodes answer null for them.
- * @throws what the readers throw
+ * @throws errors of the readers
  */
 export function headerFromJson(
   json: Readonly<Record<string, unknown>>,

@@ -34,7 +34,7 @@ export function encodeReceipt(receipt: ConsensusReceipt): Uint8Array {
   ]);
 }
 
-/** RLP of the bloom of no logs and of no logs: most of a receipt that has none. */
+/** RLP of an empty bloom and an empty list of logs: most of a receipt without logs. */
 const NO_LOGS = concatBytes(encodeRlp(EMPTY_BLOOM), encodeRlp([]));
 
 /** As `encodeReceipt`, of a receipt with a status and without logs, which needs no tree of items. */

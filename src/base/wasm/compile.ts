@@ -4,7 +4,7 @@ import { switchOffDeoptimisation } from "./deoptimisation.ts";
 /** V8's default: as many threads as it has. */
 const V8_COMPILATION_TASKS = 128;
 
-/** Compiles `bytes` as V8 does by itself: at first without optimisation, each function at its first call. */
+/** Compiles `bytes` as V8 does by default: lazily, and at first without optimisation. */
 export function compileModule(bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module {
   switchOffDeoptimisation();
   return new WebAssembly.Module(bytes);

@@ -39,7 +39,7 @@ export type AddressIndexProgress = { readonly indexedBlocks: number; readonly bl
 
 /** Where the index reads. */
 export type AddressIndexSource = {
-  /** Number of the newest block; undefined while there is none. */
+  /** Number of the newest indexed block; undefined while there is none. */
   head(): number | undefined;
   /** Number of the first block. */
   base(): number;
@@ -290,7 +290,7 @@ function rowKey(address: Address, number: number, index: number): Uint8Array {
 export class AddressIndexOffError extends NodeError {
   readonly code = "ADDRESS_INDEX_OFF";
   constructor() {
-    super("no index of addresses: set index.addresses = true");
+    super("the address index is disabled: set index.addresses = true");
   }
 }
 
@@ -299,7 +299,7 @@ class AddressIndexBuildingError extends NodeError {
   readonly code = "ADDRESS_INDEX_BUILDING";
   constructor(details: { readonly indexedBlocks: number; readonly blocks: number }) {
     const { indexedBlocks, blocks } = details;
-    super(`index of addresses is being built: ${indexedBlocks} of ${blocks} blocks`, details);
+    super(`the address index is being built: ${indexedBlocks} of ${blocks} blocks`, details);
   }
 }
 
@@ -307,6 +307,6 @@ class AddressIndexBuildingError extends NodeError {
 class AddressIndexFailedError extends NodeError {
   readonly code = "STORE_ADDRESS_INDEX";
   constructor(options: { readonly cause: unknown }) {
-    super("index of addresses could not be built", {}, options);
+    super("could not build the address index", {}, options);
   }
 }

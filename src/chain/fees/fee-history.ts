@@ -244,7 +244,7 @@ function followingBaseFee(header: Header, config: ChainConfig): bigint {
   return isLondon ? nextBaseFee(header, config) : 0n;
 }
 
-/** The rules are those of the header's own time, as geth has it: when the next block will come is not known. */
+/** The rules at the header's own time, as in geth, since the time of the next block is unknown. */
 function followingBlobFee(header: Header, config: ChainConfig): bigint {
   const params = blobParamsAt(config, header.timestamp);
   if (header.excessBlobGas === undefined || !params) return 0n;

@@ -2,11 +2,11 @@ import type { Hash } from "../../base/primitives/hash.ts";
 import type { Block } from "../../base/types/block.ts";
 import { blockSize } from "../../base/types/block-codec.ts";
 
-/** Rejected blocks that are stored for debug_getBadBlocks, the newest. */
+/** The newest rejected blocks, stored for debug_getBadBlocks. */
 export const BAD_BLOCK_LIMITS = {
-  /** geth has 10; a file to import may hold many that fail for one reason. */
+  /** geth stores 10, but one import file may contain many blocks that fail for the same reason. */
   countMax: 100,
-  /** Of RLP of all of them together, a hundred blocks of 300 KB: a hostile file could hold as many of megabytes. */
+  /** Total RLP size: a hundred blocks of 300 KB. The blocks of a hostile file can be megabytes each. */
   bytesMax: 32 * 2 ** 20,
 } as const;
 

@@ -23,7 +23,7 @@ export type DumpedAccount = Account & {
 
 export type StateDump = {
   readonly accounts: readonly DumpedAccount[];
-  /** Hash of the first account that was left out; undefined when there is none. */
+  /** Hash of the first omitted account; undefined if there is none. */
   readonly next: Hash | undefined;
 };
 
@@ -35,7 +35,7 @@ export type DumpOptions = {
   readonly withStorage: boolean;
   /** Called with characters of JSON before each part is read; throws where the dump gets too large. */
   readonly take: (chars: number) => void;
-  /** Called after each pause; throws where the dump takes too long, or the state is no longer stored. */
+  /** Called after each pause; throws if the dump takes too long, or the state is no longer stored. */
   readonly resumed: () => void;
 };
 
@@ -176,7 +176,7 @@ export type StorageRange = {
     readonly slot: Hash;
     readonly value: bigint;
   }[];
-  /** Hash of the first slot that was left out; undefined when there is none. */
+  /** Hash of the first omitted slot; undefined if there is none. */
   readonly next: Hash | undefined;
   /** The account has no storage, or does not exist. */
   readonly isEmpty: boolean;

@@ -33,7 +33,7 @@ const EMPTY_CODE_HASH_BYTES = hashToBytes(EMPTY_CODE_HASH);
 
 /**
  * Counts a state by walking its tries.
- * @param resumed called after each pause; throws where it takes too long, or the state is no longer stored
+ * @param resumed called after each pause; throws if it takes too long, or the state is no longer stored
  * @throws MissingTrieNodeError where the nodes of this state are removed meanwhile
  */
 export async function measureState(

@@ -133,7 +133,7 @@ export interface LogSource {
   epoch?(): number;
 }
 
-/** `logs` without those of blocks before `base`, which are pruned or may be at any time. */
+/** `logs` without the logs of blocks before `base`, which are pruned or may be at any time. */
 export function logsFrom(base: () => number, logs: LogSource, epoch: () => number): LogSource {
   const assertServed = (number: number) => {
     const oldest = base();

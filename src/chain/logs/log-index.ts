@@ -159,7 +159,7 @@ export class LogIndex implements LogSource {
     return undefined;
   }
 
-  /** The logs of any block; undefined where it has none. */
+  /** The logs of any block; undefined if it has none. */
   storedLogs(number: number): BlockLogs | undefined {
     const row = this.#recent.logs.get(number) ?? this.#merging?.logs.get(number) ?? this.#kv.view(logsKey(number));
     return row && new BlockLogs(number, row);

@@ -52,7 +52,7 @@ export type AddressParts = Pick<Block, "header" | "uncles" | "withdrawals"> & {
   readonly changed: Iterable<Address>;
 };
 
-/** Every entry of a block, one for each address and transaction. Genesis has none. */
+/** All entries of a block, one for each address and transaction; empty for genesis. */
 export function* addressEntries(parts: AddressParts): Generator<AddressEntry> {
   const { header, transactionCount, items, changed, uncles, withdrawals = [] } = parts;
   if (transactionCount === 0) return;

@@ -26,7 +26,7 @@ import { assertRecordKind, RECORD_KIND, readHeader, writeHeader } from "./header
 import { readReceipt, readReceiptGas, writeReceipt } from "./receipt-record.ts";
 
 /**
- * One block in the block log. Parts with a checksum of their own are also read alone.
+ * One block in the block log. Parts with their own checksum can be read separately.
  *
  *     record    prefix ‖ header ‖ crc32 ‖ offset of each item, and of the end of the last ‖ item*
  *               ‖ uncles ‖ withdrawals ‖ length ‖ consensus data ‖ list? ‖ changes (changes-record.ts)
@@ -74,7 +74,7 @@ export type RecordPrefix = {
 
 /**
  * The record as bytes.
- * @param unchanged accounts that are in the changes for their slots alone
+ * @param unchanged accounts that are in the changes only for their slots
  */
 export function encodeBlockRecord(record: BlockRecord, unchanged: ReadonlySet<Address>): Uint8Array {
   return encodeIndexedRecord(record, unchanged).payload;

@@ -60,8 +60,8 @@ type WrittenEntry = {
 };
 
 /**
- * @param unchanged accounts that are in `changes` for their slots alone
- * @returns the entries that the index has rows of, in order
+ * @param unchanged accounts that are in `changes` only for their slots
+ * @returns the entries for which the index has rows, in order
  */
 export function writeChanges(
   writer: ByteWriter,
@@ -177,7 +177,7 @@ function readSlots(reader: ByteReader, address: Uint8Array, rows: RowLists | und
 
 const NO_SLOTS: ReadonlyMap<Hash, bigint> = new Map();
 
-/** The accounts of the changes alone, decoded as they are asked for. */
+/** Only the accounts of the changes, decoded lazily. */
 export function* readChangedAddresses(reader: ByteReader): Generator<Address> {
   for (let left = reader.varint(); left > 0; left--) {
     reader.byte();

@@ -82,7 +82,7 @@ export class StateEntries {
     return start + ACCOUNT_VALUE + this.bytes[start + 4]!;
   }
 
-  /** Number of the first slot of account number `index`; its slots end where those of the next one begin. */
+  /** Number of the first slot of account number `index`; its slots end where the next account's begin. */
   firstSlot(index: number): number {
     return this.#firstSlots[index]!;
   }

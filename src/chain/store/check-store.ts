@@ -115,7 +115,7 @@ class StoreCheck {
     this.#previous = { number, hash };
   }
 
-  /** The index has the state root of the block, and what it changed. */
+  /** The index has the state root of the block, and its changes. */
   #checkState({ block }: BlockRecord, logRecord: LogRecord): void {
     const faults = this.#faults;
     const { index } = this.#modules;
@@ -208,7 +208,7 @@ class StoreCheck {
     }
   }
 
-  /** Every row is undamaged and, where the row alone shows it, right. @returns how many there are */
+  /** Every row is undamaged and, as far as the row itself shows, correct. @returns their number */
   #checkRows(): number {
     const { index } = this.#modules;
     const head = this.#previous?.number ?? -1;

@@ -193,7 +193,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** The index is in use, and nobody has read all of it yet. */
+  /** The index is in use, but has not been read completely yet. */
   get isUnchecked(): boolean {
     return this.#guard.isHeld;
   }

@@ -95,7 +95,7 @@ export function openDiskBlockStore(options: DiskBlockStoreOptions): LogBlockStor
   const lock = lockFile(join(directory, "lock"));
   const files = new IndexFiles(directory, options.checkedFirstBytesMax);
   const rebuild = (reason: string) => {
-    if (existsSync(files.folder)) logger.warn("index is made anew from the block log", { reason });
+    if (existsSync(files.folder)) logger.warn("rebuilding the index from the block log", { reason });
     files.remove();
     writesOnFullDisk(() => files.beginRebuilding());
   };
@@ -103,27 +103,27 @@ export function openDiskBlockStore(options: DiskBlockStoreOptions): LogBlockStor
     if (options.indexFolder !== undefined) placeIndex(directory, options.indexFolder, logger);
     finishReplacement(directory, BACKFILL);
     const isMigrated = migrateLog(directory, {
-      onProgress: ({ done, total }) => logger.info("block log is rewritten in a new format", { done, total }),
+      onProgress: ({ done, total }) => logger.info("rewriting the block log in a new format", { done, total }),
       ...(failPoint && { failPoint }),
     });
     if (isMigrated) {
-      logger.info("block log was rewritten in a new format", { backup: BACKUP_FOLDER });
+      logger.info("rewrote the block log in a new format", { backup: BACKUP_FOLDER });
     }
     // A rebuild that was interrupted goes on where it was.
     const fault =
       reindex && !files.isRebuilding()
         ? "asked for"
-        : files.findFault(({ done, total }) => logger.info("index is checked", { done, total }));
+        : files.findFault(({ done, total }) => logger.info("checking the index", { done, total }));
     if (fault !== undefined) rebuild(fault);
     if (fault !== undefined && diskOptions(options).freeBytes() < FREE_BYTES_MIN) {
-      logger.warn("disk is full: index is held in memory until a restart", { reason: fault });
+      logger.warn("the disk is full: keeping the index in memory until a restart", { reason: fault });
       return openInMemory(options, lock);
     }
     try {
       return openWithLock(options, files, lock);
     } catch (error) {
       if (error instanceof NativeStoreMissingError) {
-        logger.warn("index is held in memory and read from the block log at every start", {
+        logger.warn("keeping the index in memory; every start rebuilds it from the block log", {
           error,
         });
         return openInMemory(options, lock);
@@ -153,8 +153,8 @@ function diskOptions(options: DiskBlockStoreOptions) {
   return {
     freeBytes: leastFreeSpace(directory, join(directory, INDEX_FOLDER)),
     onReplay: ({ done, total }: { readonly done: number; readonly total: number }) =>
-      logger.info("index is brought forward from the block log", { done, total }),
-    onPruningFailure: (error: unknown) => logger.error("old blocks could not be removed", { error }),
+      logger.info("updating the index from the block log", { done, total }),
+    onPruningFailure: (error: unknown) => logger.error("could not remove old blocks", { error }),
     ...options,
     log: openLogDirectory(join(directory, LOG_FOLDER)),
   };
@@ -176,11 +176,11 @@ function openWithLock(options: DiskBlockStoreOptions, files: IndexFiles, lock: F
   const onDamage = (error: Error) => {
     if (isDamaged) return;
     isDamaged = true;
-    logger.error("index is damaged: the next start makes it anew from the block log", { error });
+    logger.error("the index is damaged: the next start rebuilds it from the block log", { error });
     files.damaged();
   };
   const isWritable = writesOnFullDisk(() => files.beginOpening());
-  if (!isWritable) logger.warn("disk is full: blocks are served, none is added until a restart");
+  if (!isWritable) logger.warn("the disk is full: the node serves blocks, but adds none until a restart");
   // A writable map can abort the process where rows are removed.
   const writableMap = options.retention === undefined;
   const stored = openIndex(files.folder, onDamage, { writableMap });
@@ -207,7 +207,7 @@ function openWithLock(options: DiskBlockStoreOptions, files: IndexFiles, lock: F
     if (isWritable) writesOnFullDisk(() => files.rebuilt());
     if (check !== undefined) {
       store.holdUntilChecked();
-      logger.info("index is checked while it is read: no block is made until that has ended");
+      logger.info("checking the index in the background: no blocks are made until the check ends");
     } else {
       warnOfSuspects(files, store, logger);
       writesOnFullDisk(() => files.checked(store.head()));
@@ -221,17 +221,17 @@ function openWithLock(options: DiskBlockStoreOptions, files: IndexFiles, lock: F
     check?.start({
       onEnded(fault) {
         if (fault === undefined) {
-          logger.info("index was checked", { ms: Math.round(performance.now() - begin) });
+          logger.info("checked the index", { ms: Math.round(performance.now() - begin) });
           writesOnFullDisk(() => files.checked(store.head()));
           store.checked();
           return;
         }
         const error = new KvDamagedError(`index file is damaged: ${fault}`);
-        logger.error("index is damaged: the next start checks it, and makes it anew from the block log", { error });
+        logger.error("the index is damaged: the next start checks it, and rebuilds it from the block log", { error });
         onFault(error);
       },
       onFailed(error) {
-        logger.error("index could not be checked: the next start checks it before it opens it", { error });
+        logger.error("could not check the index: the next start checks it before opening it", { error });
         onFault(error);
       },
     });
@@ -247,7 +247,7 @@ function openWithLock(options: DiskBlockStoreOptions, files: IndexFiles, lock: F
 function warnOfSuspects({ suspectFrom }: IndexFiles, store: LogBlockStore, logger: Logger): void {
   if (suspectFrom === undefined || suspectFrom > (store.head() ?? 0)) return;
   logger.warn(
-    "the index was damaged: blocks made since it was last checked can be wrong, evmintd db check --from tells",
+    "the index was damaged: blocks made since its last check may be wrong; verify them with evmintd db check --from",
     {
       from: suspectFrom,
     },

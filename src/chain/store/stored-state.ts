@@ -13,7 +13,7 @@ export type StateSource = {
   readonly head: DecodedState;
   /** Answers for the others. */
   readonly historic: HistoricStates;
-  /** The newest rows are those of the newest block, and not of one after it. */
+  /** The newest rows belong to the newest block, not to a later one. */
   readonly isWriter: boolean;
   /** Number of the newest block. */
   headNumber(): number | undefined;

@@ -33,7 +33,7 @@ export function renderAnvilBanner({ chain, listeners }: RunningNode, { devChain 
     section("Genesis Number", ["", `${first.number}`]),
   ];
   const http = listeners.find(({ kind }) => kind === "http");
-  const title = `\n    Evmint ${version}, with the flags of anvil\n    WARNING: everybody knows these keys. They are for this chain alone.\n`;
+  const title = `\n    Evmint ${version}, with the flags of anvil\n    WARNING: these keys are public. Use them only on this chain.\n`;
   return escapeTexts(
     `${title}\n${sections.join("\n")}\n${http === undefined ? "" : `Listening on ${new URL(http.url).host}\n`}`,
   );

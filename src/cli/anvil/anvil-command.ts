@@ -21,7 +21,7 @@ import type { Settings } from "./values.ts";
 /** The version whose flags and defaults these are. */
 const ANVIL_VERSION = "1.7.1";
 
-/** Of `personal`, anvil has `personal_sign` alone, and of `wallet` nothing. */
+/** anvil has only `personal_sign` of `personal`, and nothing of `wallet`. */
 const DENIED = [
   // viem sends the calls of a bundle one by one where a node has no bundles.
   ...["wallet_sendCalls", "wallet_getCallsStatus", "wallet_getCapabilities"],
@@ -165,9 +165,9 @@ function helpText(): string {
     });
   const refused = ANVIL_FLAGS.filter((flag) => "refused" in flag).map(({ name }) => `--${name}`);
   return [
-    "A dev chain with the flags and defaults of anvil\n\nUsage: evmintd anvil [OPTIONS]\n",
+    "Run a dev chain with the flags and defaults of anvil\n\nUsage: evmintd anvil [OPTIONS]\n",
     ...groups.map((group) => `${group}:\n${rows(group).join("\n")}`),
     "  -h, --help\n          Print help\n\n  -V, --version\n          Print version\n",
-    `Every setting of \`evmintd start --help-all\` is a flag, too. Flags of anvil that are errors here: ${refused.join(", ")}\n`,
+    `All settings of \`evmintd start --help-all\` are flags too. Unsupported flags of anvil: ${refused.join(", ")}\n`,
   ].join("\n");
 }

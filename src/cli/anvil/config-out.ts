@@ -11,7 +11,10 @@ export type GivenNumbers = {
   readonly timestamp?: string | undefined;
 };
 
-/** Writes accounts, keys and fees of a new chain for scripts, as `anvil --config-out` does. The file is the caller's alone: it has keys. */
+/**
+ * Writes accounts, keys and fees of a new chain for scripts, as `anvil --config-out` does. Only the caller can read the file, because it
+ * has keys.
+ */
 export function writeConfigOut(
   file: string,
   { devAccounts, devWallet, first }: ChainStatus,

@@ -27,7 +27,7 @@ export function withAnvilFlags(command: Command, { isShown }: { readonly isShown
         flag.help,
       );
       if (flag.isList) option.argParser((value: string, before: readonly string[] = []) => [...before, value]);
-      command.addOption(option.helpGroup("Flags of anvil:").hideHelp(!isShown || i > 0 || "refused" in flag));
+      command.addOption(option.helpGroup("anvil flags:").hideHelp(!isShown || i > 0 || "refused" in flag));
     }
   }
   return command;
@@ -42,7 +42,7 @@ export async function anvilSettingsOf(flags: Flags, own: readonly string[]): Pro
   const given = givenOf(flags, own);
   const [first] = [...given].filter(([name, values]) => values.length > 0 && !own.includes(name));
   if (first === undefined) return {};
-  if (flags["dev"] !== true) throw new UsageError(`--${first[0]} is for dev chains: add --dev`);
+  if (flags["dev"] !== true) throw new UsageError(`--${first[0]} needs --dev`);
   return settingsOf(given);
 }
 

@@ -17,9 +17,9 @@ import {
 type Meaning =
   /** Settings of ours. */
   | { readonly settings: (value: string) => Settings }
-  /** The command reads it by its name, because it is no setting, or more than one flag decides it. */
+  /** The command reads the flag by its name, because it is not a setting, or because several flags decide a setting. */
   | { readonly isRead: true }
-  /** It asks for what the node does in any case. */
+  /** The flag requests what the node always does. */
   | { readonly always: string }
   /** An error that says why. */
   | { readonly refused: string };
@@ -60,10 +60,10 @@ function setting(key: string, value?: string): Pick<AnvilFlag & { settings: (val
 
 /** anvil's path of the socket. */
 const IPC_PATH = "/tmp/anvil.ipc";
-/** A body beyond it is no string that a program could parse. */
+/** A larger body exceeds the longest JavaScript string. */
 const BODY_BYTES_MAX = "512MiB";
 const STATES_STORED =
-  "states are stored as differences, on disk where the chain has a home: see state.history and chain.retain-blocks";
+  "the node stores state differences, on disk if the chain has a home; see state.history and chain.retain-blocks";
 
 /** Every flag of anvil, with what becomes of it. */
 export const ANVIL_FLAGS: readonly AnvilFlag[] = [
@@ -92,7 +92,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     value: "NUM",
     read: u64,
     group: "Options",
-    help: "The balance of every dev account in Ether [default: 10000]",
+    help: "Balance of each dev account in ether [default: 10000]",
     settings: (value) => ({ balance: `${value}ether` }),
   },
   {
@@ -100,7 +100,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     value: "FILE",
     read: anyText,
     group: "Options",
-    help: "Writes accounts, keys and fees as JSON to a file",
+    help: "Write accounts, keys and fees as JSON to a file",
     isRead: true,
   },
   {
@@ -117,7 +117,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     read: stateFile,
     conflicts: ["state"],
     group: "Options",
-    help: "Writes the state on exit to a file, or to state.json in a folder",
+    help: "Write the state to a file, or to state.json in a folder, on exit",
     ...setting("dump-state"),
   },
   {
@@ -125,7 +125,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     value: "HARDFORK",
     read: hardfork,
     group: "Options",
-    help: "The newest rules: paris, shanghai, cancun, prague, osaka, bpo1, bpo2 or latest",
+    help: "Hardfork: paris, shanghai, cancun, prague, osaka, bpo1, bpo2 or latest",
     ...setting("hardfork"),
   },
   {
@@ -133,7 +133,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     value: "PATH",
     read: anyText,
     group: "Options",
-    help: "Block 0 of a geth genesis file",
+    help: "geth genesis file of the chain",
     ...setting("genesis"),
   },
   {
@@ -143,7 +143,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     implied: IPC_PATH,
     read: anyText,
     group: "Options",
-    help: `Serves a socket file at PATH [default: ${IPC_PATH}]`,
+    help: `Serve JSON-RPC on a socket file [default: ${IPC_PATH}]`,
     settings: (path) => ({ "ipc.path": path }),
   },
   {
@@ -153,7 +153,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     value: "THREADS",
     read: integer(6),
     group: "Options",
-    help: "Threads for calls that take long; 0: one for each core",
+    help: "Threads for long calls; 0 starts one per core",
     settings: (value) => (value === "0" ? {} : { "json-rpc.workers": value }),
   },
   {
@@ -162,7 +162,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     read: stateFile,
     conflicts: ["state", "init"],
     group: "Options",
-    help: "Begins with the state of a file",
+    help: "Load the initial state from a file",
     ...setting("load-state"),
   },
   {
@@ -172,7 +172,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     read: anyText,
     conflicts: ["mnemonic-random", "mnemonic-seed-unsafe"],
     group: "Options",
-    help: "BIP39 phrase of the accounts",
+    help: "BIP-39 mnemonic of the accounts",
     ...setting("mnemonic"),
   },
   {
@@ -189,13 +189,13 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     read: u64,
     group: "Options",
     help: "",
-    refused: "a block takes as many as its gas limit allows: see --gas-limit",
+    refused: "only the gas limit bounds the transactions of a block; see --gas-limit",
   },
   {
     name: "mixed-mining",
     requires: ["block-time"],
     group: "Options",
-    help: "A block for each transaction beside those of --block-time",
+    help: "Make a block for each transaction, in addition to those of --block-time",
     ...setting("mixed-mining", "true"),
   },
   {
@@ -205,7 +205,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     read: integer(8),
     conflicts: ["mnemonic", "mnemonic-seed-unsafe"],
     group: "Options",
-    help: "A new phrase of so many words [default: 12]",
+    help: "Generate a mnemonic with this number of words [default: 12]",
     isRead: true,
   },
   {
@@ -214,7 +214,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     read: u64,
     conflicts: ["mnemonic", "mnemonic-random"],
     group: "Options",
-    help: "The phrase that anvil makes of a seed, which anybody can compute",
+    help: "Derive anvil's mnemonic from a seed; anyone can compute it",
     isRead: true,
   },
   {
@@ -222,7 +222,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     aliases: ["no-mine"],
     conflicts: ["block-time", "mixed-mining"],
     group: "Options",
-    help: "Blocks on demand alone",
+    help: "Make blocks only on demand",
     ...setting("consensus.block-time", "manual"),
   },
   {
@@ -231,7 +231,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     read: u64,
     group: "Options",
     help: "",
-    refused: "block 0 is the first block of a chain, as in geth",
+    refused: "a chain always starts at block 0, as in geth",
   },
   {
     name: "order",
@@ -254,7 +254,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     name: "preserve-historical-states",
     group: "Options",
     help: "",
-    refused: "a file of a state has the newest one alone; a chain with a home (start --dev) has all of them",
+    refused: "a state file holds only the newest state; a chain with a home (start --dev) stores them all",
   },
   {
     name: "prune-history",
@@ -271,7 +271,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     value: "SECONDS",
     read: seconds,
     group: "Options",
-    help: "Seconds after which the state is written again while the node runs",
+    help: "Interval in seconds at which the running node writes the state",
     ...setting("state-interval"),
   },
   {
@@ -280,7 +280,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     read: u64,
     group: "Options",
     help: "",
-    refused: "every block is final at once, so safe and finalized are the newest",
+    refused: "every block is final at once, so safe and finalized are the newest block",
   },
   {
     name: "state",
@@ -288,7 +288,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     read: anyText,
     conflicts: ["init", "load-state", "dump-state"],
     group: "Options",
-    help: "--load-state, where the file is there, and --dump-state",
+    help: "Load the state from this file, if it exists, and dump it there on exit",
     settings: stateSettings,
   },
   {
@@ -296,7 +296,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     value: "NUM",
     read: u64,
     group: "Options",
-    help: "The timestamp of the genesis block",
+    help: "Timestamp of the genesis block",
     ...setting("timestamp"),
   },
   {
@@ -316,14 +316,14 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     help: "Colors of the log: auto, always or never",
     isRead: true,
   },
-  { name: "json", group: "Display options", help: "The log as JSON", ...setting("log.format", "json") },
+  { name: "json", group: "Display options", help: "Log as JSON", ...setting("log.format", "json") },
   { name: "md", group: "Display options", help: "", refused: "the log is text or JSON" },
   {
     name: "quiet",
     short: "q",
     aliases: ["silent"],
     group: "Display options",
-    help: "No banner and no log",
+    help: "Print neither banner nor log",
     isRead: true,
   },
   {
@@ -331,7 +331,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     short: "v",
     isList: true,
     group: "Display options",
-    help: "A more talkative log",
+    help: "Log at level debug",
     ...setting("log.level", "debug"),
   },
 
@@ -340,7 +340,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     value: "ALLOW_ORIGIN",
     read: anyText,
     group: "Server options",
-    help: "Pages that may call [default: *]",
+    help: "CORS origins [default: *]",
     ...setting("json-rpc.cors-origins"),
   },
   { name: "cache-path", value: "PATH", read: anyText, group: "Server options", help: "", refused: STATES_STORED },
@@ -353,11 +353,11 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     help: "Address to listen on [env: ANVIL_IP_ADDR] [default: 127.0.0.1]",
     isRead: true,
   },
-  { name: "no-cors", group: "Server options", help: "No page may call", ...setting("json-rpc.cors-origins", "") },
+  { name: "no-cors", group: "Server options", help: "Disable CORS", ...setting("json-rpc.cors-origins", "") },
   {
     name: "no-request-size-limit",
     group: "Server options",
-    help: `Requests of up to ${BODY_BYTES_MAX}`,
+    help: `Allow requests of up to ${BODY_BYTES_MAX}`,
     ...setting("json-rpc.body-limit", BODY_BYTES_MAX),
   },
 
@@ -367,7 +367,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     read: integer(31, 1n),
     conflicts: ["no-rate-limit"],
     group: "Fork config",
-    help: "Most compute units that the other chain's nodes are asked for in a second",
+    help: "Compute units per second to request from the remote",
     ...setting("fork-compute-units"),
   },
   {
@@ -378,7 +378,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     read: anyText,
     isList: true,
     group: "Fork config",
-    help: "Continues the chain of this node: URL, or URL@BLOCK",
+    help: "Fork the chain of this node: URL or URL@BLOCK",
     settings: forkSettings,
   },
   {
@@ -387,7 +387,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     read: (text) => (text.startsWith("-") ? `-${u64(text.slice(1))}` : u64(text)),
     requires: ["fork-url"],
     group: "Fork config",
-    help: "Block that is continued; a negative number counts from the newest",
+    help: "Block to fork at; a negative number counts back from the newest",
     ...setting("fork-block"),
   },
   {
@@ -396,7 +396,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     read: u64,
     requires: ["fork-block-number"],
     group: "Fork config",
-    help: "Chain id of the other chain, which is not asked for it",
+    help: "Chain id of the remote chain, so that its node is not asked",
     ...setting("fork-chain-id"),
   },
   {
@@ -415,7 +415,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     read: milliseconds,
     requires: ["fork-url"],
     group: "Fork config",
-    help: "First pause in milliseconds before a request is repeated",
+    help: "Pause before the first retry in milliseconds",
     ...setting("fork-retry-pause"),
   },
   {
@@ -425,7 +425,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     requires: ["fork-url"],
     conflicts: ["fork-block-number"],
     group: "Fork config",
-    help: "Continues the state after a transaction",
+    help: "Fork after this transaction",
     ...setting("fork-transaction"),
   },
   {
@@ -434,14 +434,13 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     conflicts: ["compute-units-per-second"],
     group: "Fork config",
     help: "",
-    always: "requests are sent as they come",
+    always: "the node does not limit its requests",
   },
   {
     name: "no-storage-caching",
     group: "Fork config",
     help: "",
-    refused:
-      "what was read of another chain is proven or known for good; it is in cache/fork of the home, which may be deleted",
+    refused: "cached remote state is verified or final; to clear it, delete cache/fork in the home",
   },
   {
     name: "retries",
@@ -449,7 +448,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     read: integer(8),
     requires: ["fork-url"],
     group: "Fork config",
-    help: "How often a request is repeated [default: 5]",
+    help: "Retries of a remote request [default: 5]",
     ...setting("fork-retries"),
   },
   {
@@ -458,7 +457,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     read: milliseconds,
     requires: ["fork-url"],
     group: "Fork config",
-    help: "Milliseconds that one request may take",
+    help: "Time limit of a remote request in milliseconds",
     ...setting("fork-timeout"),
   },
 
@@ -468,7 +467,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     value: "FEE",
     read: u64,
     group: "Environment config",
-    help: "The base fee of block 0 and block 1, in wei",
+    help: "Base fee of block 0 and block 1 in wei",
     ...setting("base-fee"),
   },
   {
@@ -485,35 +484,35 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     read: integer(31),
     conflicts: ["disable-code-size-limit"],
     group: "Environment config",
-    help: "EIP-170: most bytes of a contract [default: 24576]",
+    help: "EIP-170: maximum contract size in bytes [default: 24576]",
     ...setting("code-size-limit"),
   },
   {
     name: "disable-block-gas-limit",
     conflicts: ["gas-limit"],
     group: "Environment config",
-    help: "Blocks of unlimited gas",
+    help: "Remove the block gas limit",
     ...setting("gas-limit", "unlimited"),
   },
   {
     name: "disable-code-size-limit",
     conflicts: ["code-size-limit"],
     group: "Environment config",
-    help: "Contracts of any size",
+    help: "Remove the contract size limit",
     ...setting("code-size-limit", "none"),
   },
   {
     name: "disable-min-priority-fee",
     aliases: ["no-priority-fee"],
     group: "Environment config",
-    help: "Tips below 1 gwei may be proposed",
+    help: "Suggest tips below 1 gwei too",
     ...setting("suggested-tip", "0"),
   },
   {
     name: "enable-tx-gas-limit",
     aliases: ["tx-gas-limit"],
     group: "Environment config",
-    help: "EIP-7825: no transaction of more than 2^24 gas",
+    help: "EIP-7825: limit transactions to 2^24 gas",
     ...setting("tx-gas-limit", "true"),
   },
   {
@@ -521,7 +520,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     value: "GAS_LIMIT",
     read: u64,
     group: "Environment config",
-    help: "The block gas limit",
+    help: "Block gas limit",
     ...setting("gas-limit"),
   },
   {
@@ -529,7 +528,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     value: "GAS_PRICE",
     read: u64,
     group: "Environment config",
-    help: "Written to --config-out; as in anvil, blocks with a base fee have prices of their own",
+    help: "Gas price for --config-out; as in anvil, it has no effect on blocks with a base fee",
     isRead: true,
   },
 
@@ -537,7 +536,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     name: "auto-impersonate",
     aliases: ["auto-unlock"],
     group: "EVM options",
-    help: "Every account sends without a key",
+    help: "Let every account send without its key",
     ...setting("auto-impersonate", "true"),
   },
   {
@@ -545,20 +544,20 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     aliases: ["no-console-log"],
     group: "EVM options",
     help: "",
-    refused: "console.log is a line of the log: --quiet writes none",
+    refused: "console.log output is part of the log; use --quiet",
   },
   {
     name: "disable-default-create2-deployer",
     aliases: ["no-create2"],
     group: "EVM options",
-    help: "Block 0 without the CREATE2 deployer",
+    help: "Do not deploy the CREATE2 deployer",
     ...setting("create2-deployer", "false"),
   },
   {
     name: "disable-pool-balance-checks",
     group: "EVM options",
     help: "",
-    refused: "no block could take such a transaction: give the sender a balance (anvil_setBalance)",
+    refused: "no block can include such a transaction; fund the sender with anvil_setBalance",
   },
   {
     name: "memory-limit",
@@ -572,7 +571,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     name: "print-traces",
     aliases: ["enable-trace-printing"],
     group: "EVM options",
-    help: "The calls of each transaction in the log",
+    help: "Log the calls of each transaction",
     ...setting("print-traces", "true"),
   },
   {
@@ -580,17 +579,17 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     aliases: ["tracing"],
     group: "EVM options",
     help: "",
-    always: "debug_traceTransaction and its like trace steps",
+    always: "debug_traceTransaction and similar methods always trace steps",
   },
 
-  { name: "celo", group: "Networks", help: "", refused: "the rules are Ethereum's" },
+  { name: "celo", group: "Networks", help: "", refused: "only Ethereum's rules are supported" },
   {
     name: "network",
     short: "n",
     value: "NETWORK",
     read: oneOf("ethereum"),
     group: "Networks",
-    help: "The rules: ethereum",
-    always: "the rules are Ethereum's",
+    help: "Network rules: ethereum",
+    always: "only Ethereum's rules are supported",
   },
 ];

@@ -8,7 +8,7 @@ const WORDS = 12;
 /** A new phrase of as many words. anvil takes 12 for a number that BIP-39 has not. @throws UsageError */
 export async function randomMnemonic(words = WORDS): Promise<string> {
   const bytes = ENTROPY_BYTES[words];
-  if (bytes === undefined) throw new UsageError(`a phrase has 12, 15, 18, 21 or 24 words, not ${words}`);
+  if (bytes === undefined) throw new UsageError(`a mnemonic has 12, 15, 18, 21 or 24 words, not ${words}`);
   return phraseOf(randomBytes(bytes));
 }
 

@@ -5,12 +5,12 @@ import { boolean } from "../../node/config/value-types.ts";
 import { UsageError } from "../errors.ts";
 import { ANVIL_FLAGS, type AnvilFlag } from "./flags.ts";
 
-/** Flags by their name, each with its values in order; those of a switch are empty. */
+/** Flags by name, each with its values in order; a switch has empty ones. */
 export type GivenFlags = ReadonlyMap<string, readonly string[]>;
 
 export type ParsedFlags = {
   readonly flags: GivenFlags;
-  /** Settings and flags of ours by their own names, `--json-rpc.gas-cap 1000`, which outrank those of anvil. */
+  /** Evmint's own settings and flags, such as `--json-rpc.gas-cap 1000`, which override anvil's. */
   readonly settings: Readonly<Record<string, string | true>>;
   /** Asked for in place of a node. */
   readonly shows?: "help" | "version" | "short version";

@@ -60,9 +60,9 @@ export const hardfork: ReadValue = (text) => {
   const name = FORK_NAMES[text.toLowerCase()] ?? text.toLowerCase();
   if (FORKS.includes(name)) return name;
   if (FORKS_BEFORE_THE_MERGE.includes(name)) {
-    throw new UsageError("its blocks have no work, so the rules are those of paris or later");
+    throw new UsageError("blocks have no work, so the first supported hardfork is paris");
   }
-  throw new UsageError(`unknown hardfork, it is one of ${FORKS.join(", ")}`);
+  throw new UsageError(`unknown hardfork; choose one of ${FORKS.join(", ")}`);
 };
 
 /** A file of a state, which a folder holds as `state.json`. */
@@ -71,7 +71,7 @@ export const stateFile: ReadValue = (text) => {
   return isFolder ? join(text, "state.json") : text;
 };
 
-/** `--state`: what the chain begins with, where it is there, and leaves. */
+/** `--state`: the file loaded at the start, if it exists, and written at the stop. */
 export function stateSettings(text: string): Settings {
   const file = stateFile(text);
   return { "dump-state": file, ...(existsSync(file) && { "load-state": file }) };

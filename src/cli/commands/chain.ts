@@ -28,7 +28,7 @@ export async function exportFile(
     throw new UsageError(`block ${first} comes after block ${last}`);
   }
   // A half-written export that replaced a whole one would be a loss.
-  if (existsSync(file)) throw new UsageError(`${file} is there already`);
+  if (existsSync(file)) throw new UsageError(`${file} already exists`);
   const result = await work("export", config, context, (operations, log, options) =>
     operations.exportChain(config, log, { ...options, file, first, last, hasAccessLists }),
   );
@@ -43,7 +43,7 @@ export async function exportStateFile(
   context: CliContext,
 ): Promise<void> {
   const block = blockText === undefined ? undefined : parseNumber(blockText);
-  if (existsSync(file)) throw new UsageError(`${file} is there already`);
+  if (existsSync(file)) throw new UsageError(`${file} already exists`);
   const result = await work("export-state", config, context, (operations, log) =>
     operations.exportState(config, log, { file, block }),
   );
@@ -51,7 +51,7 @@ export async function exportStateFile(
 }
 
 /**
- * Reads the whole store and reports what is wrong with it; fails when something is.
+ * Reads the whole store and reports its faults. @throws CommandError if there are any
  * @param fromText the first block to execute again; none if not given
  */
 export async function checkDatabase(config: Config, fromText: string | undefined, context: CliContext): Promise<void> {
@@ -75,9 +75,9 @@ export async function rollback(
   context: CliContext,
 ): Promise<void> {
   const { to, fromPeers } = flags;
-  if (to !== undefined && count !== undefined) throw new UsageError("give a number of blocks, or --to HEIGHT");
+  if (to !== undefined && count !== undefined) throw new UsageError("give either a number of blocks or --to HEIGHT");
   if (fromPeers && config.consensus.engine !== "cometbft") {
-    throw new UsageError("--from-peers is for a chain under CometBFT (consensus.engine)");
+    throw new UsageError("--from-peers needs a chain under CometBFT (consensus.engine)");
   }
   const back = to === undefined ? { blocks: parseNumber(count ?? "1") } : { to: parseNumber(to) };
   if (back.blocks === 0) throw new UsageError("nothing to roll back");
@@ -136,7 +136,7 @@ async function work<T>(
     });
     progress.end();
     if (abort.signal.aborted) {
-      throw new InterruptedError(`${label} stopped; ${JSON.stringify(result)} is done`);
+      throw new InterruptedError(`${label} stopped; completed: ${JSON.stringify(result)}`);
     }
     return result;
   } catch (error) {

@@ -16,7 +16,7 @@ const SHELLS: Readonly<Record<string, (words: Words) => string>> = {
 export function printCompletion(shell: string, program: Command, { stdout }: CliContext): void {
   const script = SHELLS[shell];
   if (script === undefined) {
-    throw new UsageError(`${shell}: completion is for ${Object.keys(SHELLS).join(", ")}`);
+    throw new UsageError(`${shell}: supported shells are ${Object.keys(SHELLS).join(", ")}`);
   }
   stdout.write(script(wordsOf(program)));
 }
@@ -28,7 +28,7 @@ function wordsOf(command: Command, path = ""): Words {
   return new Map([[path, words], ...below]);
 }
 
-/** Words that are no command, such as values of flags, do not change which command is completed. */
+/** Other words, such as values of flags, do not change which command is completed. */
 function bashScript(words: Words): string {
   const commands = [...words.keys()].filter((path) => path !== "").map((path) => `" ${path}"`);
   const cases = [...words].map(

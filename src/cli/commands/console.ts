@@ -41,7 +41,7 @@ export async function attach(
 /** Runs a node and a console on it; the node stops when the console ends. @throws as start and runConsole */
 export async function startWithConsole(config: Config, options: AttachOptions, context: CliContext): Promise<void> {
   if (config.ipc.path === "") throw new CommandError("the console needs ipc.path");
-  // Single calls, most of which come from the console itself, would be lines in the middle of what is typed.
+  // Lines about single calls, most of them the console's own, would interrupt the user's typing.
   const log = openLog(config, context);
   await start(config, context, { log, attended: () => attach(undefined, config, options, context) });
 }
@@ -51,13 +51,13 @@ function ownAddress({ home, ipc, jsonRpc }: Config): string {
   const path = resolve(home, ipc.path);
   if (ipc.path !== "" && existsSync(path)) return path;
   if (jsonRpc.enable) return `http://${formatHostPort(jsonRpc.address)}`;
-  throw new CommandError(`no node runs on ${home}: start it, or name the URL of another`);
+  throw new CommandError(`no node is running on ${home}: start it, or give the URL of another`);
 }
 
 /** Of the file, else of the arguments, else of EVMINT_TOKEN. @throws UsageError without its text */
 function givenToken({ token, tokenFile }: AttachOptions, { environment, stderr }: CliContext): string | undefined {
   if (token !== undefined) {
-    stderr.write("warning: --token shows the token to every user: use --token-file\n");
+    stderr.write("warning: other users can see --token; use --token-file\n");
   }
   const text = (tokenFile === undefined ? undefined : readToken(tokenFile)) ?? token;
   const given = (text ?? environment["EVMINT_TOKEN"])?.trim();

@@ -35,7 +35,7 @@ export function showValidator(config: Config, context: CliContext): void {
 export function printValidatorKey(config: Config, { stdout }: CliContext): void {
   const { home } = config;
   if (remoteSignerOf(config) !== undefined) {
-    throw new CommandError("the validator's key is in its remote signer (cometbft.priv-validator-laddr)");
+    throw new CommandError("the remote signer holds the validator's key (cometbft.priv-validator-laddr)");
   }
   stdout.write(`${bytesToHex(validatorPrivateKey(engineHome(home)))}\n`);
 }
@@ -80,16 +80,15 @@ export function invite(config: Config, flags: { readonly address?: string }, { s
   const warn = (text: string) => stderr.write(`warning: ${text}\n`);
   const peers = cometbft.persistentPeers.filter((peer) => isForOthers(peer, cometbft, flags.address));
   const omitted = cometbft.persistentPeers.length - peers.length;
-  if (omitted > 0)
-    warn(`${omitted} of cometbft.persistent-peers left out: private, or not to be reached from elsewhere`);
-  // Who asks for addresses gets none of a validator behind sentries.
+  if (omitted > 0) warn(`${omitted} of cometbft.persistent-peers omitted: private, or unreachable from other machines`);
+  // An invitation must not reveal the address of a validator behind sentries.
   if (cometbft.pex === false && flags.address === undefined) {
-    warn("this node is left out, because cometbft.pex = false: --address HOST adds it");
-    if (peers.length === 0) throw new CommandError("no node is left to connect to: give --address HOST");
+    warn("this node is omitted because cometbft.pex = false; --address HOST adds it");
+    if (peers.length === 0) throw new CommandError("the file would name no node to connect to; give --address HOST");
   } else peers.unshift(`${nodeIdOf(directory)}@${ownAddress(flags.address, config)}`);
   const local = peers.filter((peer) => reachOf(hostOf(peer)) === "machine");
   if (local.length > 0)
-    warn(`${local.length} of ${peers.length} peers are reached from this machine alone: --address HOST`);
+    warn(`${local.length} of ${peers.length} peers are reachable only from this machine; use --address HOST`);
   stdout.write(
     renderNetworkFile({
       genesis: readGenesisText(genesisPath(home)),
@@ -122,7 +121,7 @@ function hostOf(peer: string): string {
 /** @throws CommandError for blocks at no pace */
 function intervalOf({ blockTime }: Config["consensus"]): number {
   if (typeof blockTime === "object") return blockTime.intervalMs;
-  throw new CommandError("consensus.block-time is no pace such as 1s: a network needs one");
+  throw new CommandError("a network needs a fixed consensus.block-time such as 1s");
 }
 
 /** 33 bytes, compressed. @throws InvalidConfigError, EngineHomeError */
@@ -130,11 +129,11 @@ function publicKeyOf(config: Config, directory: string): Uint8Array {
   return remoteSignerOf(config)?.publicKey ?? validatorPublicKey(directory);
 }
 
-/** CometBFT's home. @throws CommandError where there is none */
+/** CometBFT's home. @throws CommandError if there is none */
 export function engineHome(home: string): string {
   const directory = cometbftPath(home);
   if (existsSync(join(directory, "config", "genesis.json"))) return directory;
-  throw new CommandError(`${home} has no validator: its chain does not run under CometBFT (consensus.engine)`);
+  throw new CommandError(`${home} has no validator key: its chain does not run under CometBFT (consensus.engine)`);
 }
 
 /** Peers choose their monikers. */

@@ -15,7 +15,7 @@ export type ExplorerOptions = {
 const DEFAULT_ADDRESS = "127.0.0.1:8550";
 
 const PUBLIC_WARNING =
-  "warning: the explorer is open to other machines: everybody who reaches it can read by your node; put a proxy with TLS and limits before it\n";
+  "warning: the explorer accepts other machines, so anyone who can reach it reads through your node; put it behind a proxy with TLS and rate limits\n";
 
 /**
  * Serves the explorer beside the node at a URL until a signal asks it to stop.
@@ -27,11 +27,11 @@ export async function explorer(
 ): Promise<void> {
   const remote = parseRemoteUrl(rpc, ["http", "https"]);
   // Not repeated: it may have a password.
-  if (remote === undefined) throw new UsageError("--rpc: an HTTP URL such as http://127.0.0.1:8545");
+  if (remote === undefined) throw new UsageError("--rpc takes an HTTP URL such as http://127.0.0.1:8545");
   const listen = hostPort.parse(address);
   if (listen === undefined) throw new UsageError(`--address: ${hostPort.expects}, not ${address}`);
   const pages = readPageTable(["explorer"]);
-  if (pages === undefined) throw new CommandError("the pages are not built: run npm run build");
+  if (pages === undefined) throw new CommandError("the explorer is not built: run npm run build");
   const onError = (error: unknown) => {
     const { message, cause } = error as Error;
     const text = cause instanceof Error ? cause.message : message;

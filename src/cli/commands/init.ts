@@ -39,7 +39,7 @@ const FUNDED_BALANCE = 10n ** 24n;
 export function init(options: InitOptions, context: CliContext): void {
   const { home } = options;
   if (existsSync(genesisPath(home)) || existsSync(dataPath(home))) {
-    throw new CommandError(`${home} holds a chain already; nothing was changed`);
+    throw new CommandError(`${home} already has a chain; nothing was changed`);
   }
   const network = options.join === undefined ? undefined : networkToJoin(options.join, options);
   const text = network?.genesis ?? genesisText(options, context);
@@ -50,7 +50,7 @@ export function init(options: InitOptions, context: CliContext): void {
   context.stdout.write(summaryOf(home, genesis));
   for (const { eip, address, since } of laterContracts) {
     context.stderr.write(
-      `warning: alloc has no code at ${checksumAddress(address)} (${eip}): deploy it before config.${timeFieldOf(since)}, or the chain stops there\n`,
+      `warning: alloc has no code at ${checksumAddress(address)} (${eip}): deploy it before config.${timeFieldOf(since)}, or the chain halts at that fork\n`,
     );
   }
 }
@@ -58,7 +58,7 @@ export function init(options: InitOptions, context: CliContext): void {
 /** @throws UsageError, CommandError */
 function networkToJoin(file: string, options: InitOptions): NetworkFile {
   if (options.genesis !== undefined || shapesGenesis(options)) {
-    throw new UsageError(`--join has its own genesis: leave out --genesis, ${GENESIS_FLAGS}`);
+    throw new UsageError(`--join brings its own genesis: omit --genesis, ${GENESIS_FLAGS}`);
   }
   return readNetworkFile(file);
 }
@@ -106,7 +106,7 @@ export function genesisText(options: GenesisOptions & Pick<InitOptions, "genesis
   const { genesis, chainId, fund, freeGas = false, jail = false, accountPermissions } = options;
   if (genesis !== undefined) {
     if (shapesGenesis(options)) {
-      throw new UsageError(`--genesis has its own chain id, accounts and rules: leave out ${GENESIS_FLAGS}`);
+      throw new UsageError(`--genesis sets chain id, accounts and rules: omit ${GENESIS_FLAGS}`);
     }
     return readText(genesis);
   }

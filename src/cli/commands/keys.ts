@@ -72,7 +72,7 @@ export async function exportKey(
     return;
   }
   const privateKey = await store.privateKey(address, passphrase);
-  context.stderr.write("Whoever reads the next line owns the account.\n");
+  context.stderr.write("Anyone who reads the next line controls the account.\n");
   print(context, bytesToHex(privateKey));
   privateKey.fill(0);
 }
@@ -108,7 +108,7 @@ function readKeyText(file: string): string {
   } catch (cause) {
     // A private key typed where its file belongs must not be repeated in an error.
     const shown = /^(0x)?[0-9a-fA-F]{64}$/.test(file)
-      ? "a private key is not an argument: name a file"
+      ? "do not pass a private key as an argument; give a file"
       : `cannot read ${file}`;
     throw new UsageError(shown, {}, { cause: (cause as NodeJS.ErrnoException).code });
   }
@@ -116,7 +116,7 @@ function readKeyText(file: string): string {
 
 function parsePrivateKey(text: string): Uint8Array {
   if (!/^(0x)?[0-9a-fA-F]{64}$/.test(text)) {
-    throw new UsageError("the file holds neither a key file nor 64 hex digits");
+    throw new UsageError("the file is neither a key file nor 64 hex digits");
   }
   return hexToBytes(`0x${text.replace(/^0x/, "")}` as Hex);
 }

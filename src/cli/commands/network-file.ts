@@ -35,7 +35,7 @@ export function renderNetworkFile(network: Omit<NetworkFile, "chainId" | "genesi
   return `${JSON.stringify(file, null, 2)}\n`;
 }
 
-/** @throws UsageError where there is none, CommandError for one that is not whole, or contradicts itself */
+/** @throws UsageError if the file cannot be read, CommandError if it is incomplete or contradicts itself */
 export function readNetworkFile(path: string): NetworkFile {
   let text: string;
   try {
@@ -45,19 +45,19 @@ export function readNetworkFile(path: string): NetworkFile {
   }
   const network = decode(text);
   if (typeof network === "string") {
-    throw new CommandError(`${path} is not a file of "evmintd engine invite" of this version: ${network}`);
+    throw new CommandError(`${path} was not written by this version of "evmintd engine invite": ${network}`);
   }
   assertConsistent(path, network);
   return network;
 }
 
-/** What is wrong, where it is no such file. */
+/** The fault of a file that is not an invitation. */
 function decode(text: string): NetworkFile | string {
   let file: unknown;
   try {
     file = JSON.parse(text);
   } catch {
-    return "it is no JSON";
+    return "it is not JSON";
   }
   const { chainId, genesisHash, blockTimeMs, localNet, allowedNodesContract, peers, genesis, engineGenesis } =
     (file as Partial<NetworkFile> | null) ?? {};
@@ -95,12 +95,12 @@ function assertConsistent(path: string, network: NetworkFile): void {
   const { chainId, genesisHash } = identityOf(network.genesis);
   if (chainId !== network.chainId || genesisHash !== network.genesisHash) {
     throw new CommandError(
-      `${path}: its genesis makes block 0 ${genesisHash} of chain ${chainId} here, and ${network.genesisHash} of chain ${network.chainId} there: the versions of the program differ, or the file was edited`,
+      `${path}: its genesis yields block 0 ${genesisHash} of chain ${chainId}, but the file says ${network.genesisHash} of chain ${network.chainId}: it was edited, or another version of evmintd wrote it`,
     );
   }
   const engine = engineIdentityOf(network.engineGenesis);
   if (engine.chainId !== engineChainId(BigInt(chainId)) || engine.genesisHash !== genesisHash) {
-    throw new CommandError(`${path}: its two geneses are of different chains`);
+    throw new CommandError(`${path}: its two geneses belong to different chains`);
   }
 }
 

@@ -42,12 +42,12 @@ export function ownAddress(asked: string | undefined, { cometbft }: Pick<Config,
   const reach = reachOf(own.host);
   if (reach === "everywhere" || (localNet && reach !== "nowhere")) return formatHostPort(own);
   const where = {
-    nowhere: "is no address of a machine",
-    machine: "is reached from this machine alone",
-    net: "is reached from a private net alone: set cometbft.local-net = true on all its nodes",
+    nowhere: "is not the address of a machine",
+    machine: "is reachable only from this machine",
+    net: "is reachable only from a private network: set cometbft.local-net = true on all its nodes",
   }[reach];
   throw new CommandError(
-    `other nodes do not reach this one: ${formatHostPort(own)} ${where}; give --address HOST, or set cometbft.external-address`,
+    `other nodes cannot reach this one: ${formatHostPort(own)} ${where}; give --address HOST, or set cometbft.external-address`,
   );
 }
 
@@ -62,7 +62,7 @@ function askedAddress(text: string, port: number): HostPort {
     isBareIpv6 ? `[${text}]:${port}` : /(^[^:[\]]+|\])$/.test(text) ? `${text}:${port}` : text,
   );
   if (address === undefined || address.port === 0) {
-    throw new UsageError(`--address: ${text} is no HOST or HOST:PORT`);
+    throw new UsageError(`--address: ${text} is not HOST or HOST:PORT`);
   }
   return address;
 }

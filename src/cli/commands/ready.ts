@@ -10,7 +10,7 @@ import type { CliContext } from "../context.ts";
 import { CommandError, UsageError } from "../errors.ts";
 
 const READY_LIMITS = {
-  /** A node whose thread is busy for so long serves nobody; probes of containers have some seconds. */
+  /** A node whose thread is busy for this long cannot serve; container probes time out after a few seconds. */
   answerMs: 2_000,
   pauseMs: 250,
   /** A reason is a sentence. */
@@ -18,7 +18,7 @@ const READY_LIMITS = {
 };
 
 /**
- * Prints what the running node of the home says of itself once it is ready.
+ * Prints the state of the home's running node once it is ready.
  * @param flags.wait how long it may take to become so; without it the node is asked once
  * @throws CommandError with the reason, UsageError
  */
@@ -56,11 +56,15 @@ function wayToAsk({ home, ipc, jsonRpc, tls, metrics }: Config): Ask {
   }
   if (jsonRpc.enable) return wayOverHttp(jsonRpc.address, "json-rpc.address", tls.cert !== "");
   if (metrics.enable) return wayOverHttp(metrics.address, "metrics.address", false);
-  throw new CommandError("nobody can ask the node: ipc.path is empty, json-rpc.enable and metrics.enable are false");
+  throw new CommandError(
+    "the node has no listener to ask: ipc.path is empty, json-rpc.enable and metrics.enable are false",
+  );
 }
 
 function wayOverHttp(address: HostPort, key: string, isTls: boolean): Ask {
-  if (address.port === 0) throw new CommandError(`${key} is any free port, and ipc.path is empty: nobody knows which`);
+  if (address.port === 0) {
+    throw new CommandError(`${key} uses any free port, which is unknown because ipc.path is empty`);
+  }
   const host = LOOPBACK_OF.get(address.host) ?? address.host;
   const target = `${isTls ? "https" : "http"}://${formatHostPort({ host, port: address.port })}`;
   return { target, question: (signal) => askHttp(`${target}/readyz`, signal) };
@@ -78,13 +82,13 @@ async function answerOf({ target, question }: Ask): Promise<{ state?: Readiness;
   try {
     answer = await question(signal);
   } catch (error) {
-    if (signal.aborted) return { reason: `the node at ${target} does not answer in ${READY_LIMITS.answerMs} ms` };
+    if (signal.aborted) return { reason: `the node at ${target} did not answer within ${READY_LIMITS.answerMs} ms` };
     const { message, cause } = error as Error;
     const { code } = (cause ?? error) as NodeJS.ErrnoException;
     return { reason: code === undefined ? message : `no node answers at ${target} (${code})` };
   }
   const state = readinessOf(answer);
-  if (state === undefined) return { reason: `what answers at ${target} is no node` };
+  if (state === undefined) return { reason: `the server at ${target} is not a node` };
   return { state, reason: state.reason ?? "it stops" };
 }
 

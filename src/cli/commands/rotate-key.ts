@@ -38,8 +38,8 @@ export type RotationStep =
   | { readonly kind: "done"; readonly key: ValidatorKey; readonly oldFiles: readonly string[] };
 
 /**
- * Where the rotation stands, from the files of the home and the set of validators alone, so that it can be asked again after any interruption. Makes
- * the new key where no rotation has begun.
+ * The next step of the rotation, derived only from the home's files and the validator set, so that it survives any interruption. Makes the
+ * new key where no rotation has begun.
  * @param directory CometBFT's home
  */
 export function nextRotationStep(directory: string, signers: readonly Address[]): RotationStep {
@@ -73,7 +73,7 @@ export async function rotateKey(
   if (node === undefined) {
     const { key } = nextRotationStep(directory, []);
     print(context, `key         ${key.address} ${bytesToHex(key.publicKey)}`);
-    throw new CommandError(`no node runs on ${config.home}: start it, and run this command again`);
+    throw new CommandError(`no node is running on ${config.home}: start it, then run this command again`);
   }
   let shown = "";
   try {
@@ -117,11 +117,11 @@ function textOf(step: RotationStep, { signers, tally }: ValidatorSet): string {
   const needed = Math.floor(signers.length / 2) + 1;
   const votes = (about: Address) => `${tally.get(about) ?? 0} of the ${needed} votes are cast`;
   const { kind, key } = step;
-  if (kind === "switch") return `switch      ${key.address} is a validator: the node starts to sign with it`;
+  if (kind === "switch") return `switch      ${key.address} is a validator: the node starts signing with it`;
   if (kind === "done") {
     return [
       `done        ${key.address} signs`,
-      ...step.oldFiles.map((file) => `old key     ${file}: remove it, before the next rotation at the latest`),
+      ...step.oldFiles.map((file) => `old key     ${file}: delete it before the next rotation`),
     ].join("\n");
   }
   const about = kind === "voteIn" ? key.address : step.address;
@@ -131,13 +131,13 @@ function textOf(step: RotationStep, { signers, tally }: ValidatorSet): string {
       : `clique_propose("${about}", false)`;
   const subject = kind === "voteIn" ? "new key     " : "old key     ";
   return [
-    `${subject}${about} is to be voted ${kind === "voteIn" ? "in" : "out"}: ${votes(about)}`,
+    `${subject}${about} needs votes to ${kind === "voteIn" ? "join" : "leave"}: ${votes(about)}`,
     `            on the other validators: ${call}`,
     `            and afterwards: clique_discard("${about}")`,
   ].join("\n");
 }
 
-/** The socket of the running node; undefined where there is none. */
+/** The socket of the running node; undefined if no node runs. */
 async function openNode({ home, ipc }: Config): Promise<RpcConnection | undefined> {
   const path = resolve(home, ipc.path);
   if (ipc.path === "" || !existsSync(path)) return undefined;
@@ -154,8 +154,7 @@ async function openNode({ home, ipc }: Config): Promise<RpcConnection | undefine
 async function validatorsOf(node: RpcConnection): Promise<ValidatorSet> {
   const snapshot = await node.request("clique_getSnapshot", []);
   const { signers, tally } = isJsonObject(snapshot) ? snapshot : {};
-  if (!isJsonObject(signers) || !isJsonObject(tally))
-    throw new CommandError("the node does not say who its validators are");
+  if (!isJsonObject(signers) || !isJsonObject(tally)) throw new CommandError("the node did not return its validators");
   return {
     signers: Object.keys(signers) as Address[],
     tally: new Map(

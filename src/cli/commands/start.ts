@@ -16,7 +16,7 @@ import { CommandError } from "../errors.ts";
 /** Most starts end in this time, and then stop in order. */
 const START_GRACE_MS = 2_000;
 
-/** A node that has not stopped by then is stuck; what it acknowledged is on disk whatever happens to it. */
+/** A node that has not stopped by then is stuck; everything it acknowledged is already on disk. */
 const STOP_TIMEOUT_MS = 5000;
 const DAY_MS = 86_400_000;
 
@@ -32,7 +32,7 @@ export type StartOptions = {
 
 /**
  * Runs a node until a signal asks it to stop, or until `attended` ends.
- * @throws what the start, `attended`, `onChain` and `onStarted` throw, and the failure of the node
+ * @throws errors of the start, `attended`, `onChain` and `onStarted`, and the failure of the node
  */
 export async function start(config: Config, context: CliContext, options: StartOptions = {}): Promise<void> {
   const {
@@ -56,7 +56,7 @@ export async function start(config: Config, context: CliContext, options: StartO
       exitNow: context.exitNow,
       timers: context.timers,
     });
-    // A node that does not start endangers nobody, and people look at the first line for the reason.
+    // A node that does not start is not dangerous, and users look for the reason in the first line.
     for (const danger of dangersOf(config)) log.warn("dangerous setting", { danger });
     await reportStart(node, () => {
       onChain(node.chain);
@@ -76,7 +76,7 @@ export async function start(config: Config, context: CliContext, options: StartO
   }
 }
 
-/** A node whose start cannot be reported is stopped: nobody knows of it. @throws what `report` throws */
+/** Stops a node whose start cannot be reported, since its user would not know that it runs. @throws errors of `report` */
 async function reportStart(node: RunningNode, report: () => void): Promise<void> {
   try {
     report();
@@ -91,20 +91,20 @@ function assertRightHome({ home, dev }: Config): void {
   const configured = existsSync(genesisPath(home));
   if (dev && configured) {
     throw new CommandError(
-      `${home} holds a chain made by init, and --dev brings its own: leave out --dev, or choose another --home`,
+      `${home} has a chain made by init, but --dev makes its own: omit --dev, or choose another --home`,
     );
   }
   if (!dev && !configured && (existsSync(devGenesisPath(home)) || existsSync(dataPath(home)))) {
-    throw new CommandError(`${home} holds a dev chain: add --dev`);
+    throw new CommandError(`${home} has a dev chain: add --dev`);
   }
   if (!dev && !configured) {
     throw new CommandError(
-      `no chain in ${home}: make one with "evmintd init --home ${home}", or try "evmintd start --dev"`,
+      `no chain in ${home}: create one with "evmintd init --home ${home}", or try "evmintd start --dev"`,
     );
   }
 }
 
-/** The first signal asks the node to stop; the second ends the process, for whoever cannot wait. */
+/** The first signal asks the node to stop; the second ends the process at once. */
 function listenForStop({ onSignal, exitNow }: CliContext) {
   let resolve: (signal: string) => void;
   const signal = new Promise<string>((done) => {
@@ -119,7 +119,7 @@ function listenForStop({ onSignal, exitNow }: CliContext) {
   return { signal, dispose };
 }
 
-/** A node without a listener holds no process open, and one that makes blocks for itself alone is to run nevertheless. */
+/** Keeps the process alive: a node without listeners has no open handles, but must run on to make blocks. */
 function stayAlive(timers: Timers): Timer {
   return timers.every(DAY_MS, "running node", () => {}, { keepsAlive: true });
 }

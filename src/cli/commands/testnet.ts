@@ -27,7 +27,7 @@ export type TestnetOptions = {
   readonly jail?: boolean;
   readonly accountPermissions?: string;
   readonly blockTime?: string;
-  /** First HTTP port; node i takes the ports 10·i above those of node 0. */
+  /** First HTTP port; node i uses the ports of node 0 plus 10·i. */
   readonly httpPort?: string;
   /** Added to every port, so that several networks fit on one machine. */
   readonly portOffset?: string;
@@ -38,7 +38,7 @@ const VALIDATORS_MAX = 100;
 const FULL_NODES_MAX = 100;
 /** Between the ports of two nodes. */
 const PORT_STEP = 10;
-/** Usual ports, those of node 0: CometBFT's for peers, JSON-RPC's, that of metrics. WebSocket has the one after HTTP. */
+/** Default ports of node 0: CometBFT's peers, JSON-RPC and metrics. WebSocket uses the port after HTTP. */
 const P2P_PORT = 26656;
 const HTTP_PORT = 8545;
 const METRICS_PORT = 6060;

@@ -27,7 +27,7 @@ export type TokenOptions = {
   readonly subject?: string;
 };
 
-/** A working day: long enough not to be in the way, short enough that a lost one dies by itself. */
+/** One day: long enough for work, short enough that a lost token soon expires. */
 const LIFETIME_MS = 24 * 3_600_000;
 
 /** A year; more would be a password. */
@@ -56,7 +56,7 @@ export async function printToken(
   if (revokedUntil !== undefined) {
     const day = new Date(revokedUntil * 1_000).toISOString().slice(0, 10);
     throw new UsageError(
-      `--subject: tokens of ${subject} are revoked until ${day}, new ones too: name another subject`,
+      `--subject: tokens of ${subject}, including new ones, are revoked until ${day}: choose another subject`,
     );
   }
   const iat = Math.floor(now() / 1000);
@@ -69,7 +69,7 @@ export async function printToken(
     ...(globs && { methods: globs }),
   };
   stdout.write(`${signJwt(claims, readJwtSecret(home))}\n`);
-  stderr.write(`id ${claims.jti}: "evmintd token revoke ${claims.jti}" ends it\n`);
+  stderr.write(`id ${claims.jti}; to revoke it: evmintd token revoke ${claims.jti}\n`);
 }
 
 /**
@@ -83,12 +83,12 @@ export function revokeToken(
 ): void {
   if ((id === undefined) === (subject === undefined)) throw new UsageError("give the id of a token, or --subject NAME");
   if (id !== undefined && !ID.test(id)) {
-    throw new UsageError(`${id} is no id of a token: it has ${2 * ID_BYTES} hex digits`);
+    throw new UsageError(`${id} is not a token id of ${2 * ID_BYTES} hex digits`);
   }
   const revoked =
     subject === undefined ? ({ kind: "id", name: id! } as const) : ({ kind: "subject", name: subject } as const);
   revokeTokens(home, revoked, now() / 1_000);
-  stdout.write(`revoked: no token with ${revoked.kind} ${revoked.name} opens anything\n`);
+  stdout.write(`revoked: tokens with ${revoked.kind} ${revoked.name} are no longer valid\n`);
 }
 
 /** Makes a new secret. Tokens of the one before are good for `grace`, a day by default. @throws UsageError, InvalidConfigError */
@@ -103,7 +103,9 @@ export function rotateTokens(
   }
   rotateTokenSecret(home, { graceSeconds: graceMs / 1_000 }, now() / 1_000);
   stdout.write(
-    graceMs === 0 ? "new secret; older tokens open nothing\n" : `new secret; older tokens are good for ${grace}\n`,
+    graceMs === 0
+      ? "new secret; older tokens are no longer valid\n"
+      : `new secret; older tokens stay valid for ${grace}\n`,
   );
 }
 
@@ -114,5 +116,5 @@ async function assertNamespaces(names: readonly string[]): Promise<void> {
   const known = new Set(METHODS.map(({ name }) => namespaceOf(name)));
   const unknown = names.find((name) => !known.has(name));
   if (unknown === undefined) return;
-  throw new UsageError(`--namespaces: there is no ${unknown}; there are ${[...known].join(", ")}`);
+  throw new UsageError(`--namespaces: unknown namespace ${unknown}; known: ${[...known].join(", ")}`);
 }

@@ -17,7 +17,7 @@ export type VotesView = {
 /** Prints the open votes: who has voted, who has not, what differs, and the call that is missing. @throws CommandError when no node runs */
 export async function printVotes(config: Config, { stdout, timers }: CliContext): Promise<void> {
   const node = await askOwnNode(config, timers);
-  if (node === undefined) throw new CommandError(`no node runs on ${config.home}`);
+  if (node === undefined) throw new CommandError(`no node is running on ${config.home}`);
   try {
     const [snapshot, parameters, proposals] = await Promise.all(
       ["clique_getSnapshot", "clique_parameters", "clique_proposals"].map((method) => node.ask(method)),
@@ -44,8 +44,8 @@ export function renderVotes(view: VotesView): string {
   const { number } = view.snapshot;
   const end = number - (number % EPOCH_BLOCKS) + EPOCH_BLOCKS;
   const subjects = [...candidatesOf(view), ...parametersOf(view)];
-  const head = `${signers.length} validators, of which ${needed} decide; votes count until block ${end}, the newest is ${number}`;
-  if (subjects.length === 0) return `${head}\nno vote is open\n`;
+  const head = `${signers.length} validators; ${needed} votes decide; votes count until block ${end}; the newest block is ${number}`;
+  if (subjects.length === 0) return `${head}\nno open votes\n`;
   return [head, ...subjects.map((subject) => renderSubject(subject, signers, needed))].join("\n");
 }
 
@@ -59,9 +59,9 @@ function renderSubject({ name, cast, own, callFor }: Subject, signers: readonly 
   const others = signers.filter((each) => !cast.some(({ signer, value }) => signer === each && value === wanted));
   const lines = [
     ...choices.map(({ value, votes }) => `  ${value}: ${votes.length} of ${needed} votes, ${listOf(votes)}`),
-    ...(choices.length > 1 ? ["  votes differ: only votes for the same value count together"] : []),
+    ...(choices.length > 1 ? ["  values differ: only votes for the same value are counted together"] : []),
     ...(missing.length > 0 ? [`  not voted: ${missing.join(", ")}`] : []),
-    ...(own === undefined ? [] : [`  this node casts: ${own}, when it proposes a block`]),
+    ...(own === undefined ? [] : [`  this node votes ${own} when it proposes a block`]),
     `  call on ${others.join(", ")}:`,
     `    evmintd attach --exec '${callFor(wanted)}'`,
   ];

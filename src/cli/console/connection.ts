@@ -55,7 +55,7 @@ type RpcErrorObject = {
 /** Answers that a person asked for: as large as a string can be. */
 const RESPONSE_BYTES_MAX = 512 * 1024 * 1024;
 
-/** Decodes what a server sent. @throws ConnectionFailedError for anything but a message of JSON-RPC */
+/** Decodes a JSON-RPC message of a server. @throws ConnectionFailedError for anything else */
 export function parseMessage(text: string, target: string): RpcMessage {
   const message = objectIn(text);
   const { id, result, params } = message ?? {};
@@ -96,7 +96,7 @@ function eventOf(params: unknown): RpcMessage["event"] {
   return { subscription: params["subscription"], result: params["result"] };
 }
 
-/** JSON-RPC over HTTP; there are no notifications. */
+/** JSON-RPC over HTTP, which has no notifications. */
 function connectHttp({ url, headers, origin }: RemoteUrl): RpcConnection {
   let lastId = 0;
   return {
@@ -132,7 +132,7 @@ async function readText({ body }: Response, origin: string): Promise<string> {
     }
     return Buffer.concat(chunks).toString("utf8");
   } catch (cause) {
-    throw new ConnectionFailedError(`the answer of ${origin} is not whole`, { origin }, { cause });
+    throw new ConnectionFailedError(`the answer of ${origin} is incomplete`, { origin }, { cause });
   }
 }
 
@@ -222,7 +222,7 @@ class MessageExchange implements RpcConnection {
   async subscribe(params: readonly unknown[], listener: (event: unknown) => void): Promise<() => Promise<unknown>> {
     const id = await this.request("eth_subscribe", params);
     if (typeof id !== "string") {
-      throw new ConnectionFailedError(`${this.target} gives no id of a subscription`);
+      throw new ConnectionFailedError(`${this.target} did not return a subscription id`);
     }
     this.#subscriptions.set(id, listener);
     return () => {
@@ -231,7 +231,7 @@ class MessageExchange implements RpcConnection {
     };
   }
 
-  /** A server that sends anything but JSON-RPC ends the connection: what it says next cannot be matched either. */
+  /** Closes the connection if the server sends anything but JSON-RPC, since later messages cannot be matched either. */
   receive(text: string): void {
     let message: RpcMessage;
     try {
@@ -249,7 +249,7 @@ class MessageExchange implements RpcConnection {
     }
   }
 
-  /** Rejects what is waiting and every later request. */
+  /** Rejects pending and later requests. */
   fail(error: Error): void {
     this.#failure ??= error;
     for (const { reject } of this.#waiting.values()) reject(error);

@@ -36,7 +36,7 @@ type ConsoleOptions = {
 
 /**
  * A JavaScript console on a node.
- * @throws ConnectionFailedError, and in `exec` and `preload` what the code throws
+ * @throws ConnectionFailedError, and errors of the code in `exec` and `preload`
  */
 export async function runConsole(options: ConsoleOptions): Promise<void> {
   const { target, token, exec, preload, input, output, historyPath } = options;
@@ -52,7 +52,7 @@ export async function runConsole(options: ConsoleOptions): Promise<void> {
       return;
     }
     const version = await connection.request("web3_clientVersion", []);
-    print(`${version}\n${connection.target}\nhelp() lists what there is; .exit ends.\n`);
+    print(`${version}\n${connection.target}\nType help() for help and .exit to quit.\n`);
     await runInteractive({
       scope,
       input,
@@ -144,7 +144,7 @@ function hasColors(output: NodeJS.WritableStream & Partial<Pick<WriteStream, "ha
   return output.hasColors?.() === true;
 }
 
-/** Names of members may be a node's, as those of an answer. */
+/** Member names may come from a node's answer. */
 function completeShowableNames(server: REPLServer): void {
   const complete = server.completer as AsyncCompleter;
   const filtered: AsyncCompleter = (line, callback) =>

@@ -24,14 +24,14 @@ export function createScriptContext(scope: Scope): Context {
   return addScope(context, scope);
 }
 
-/** Defines the names of `scope` in `context`, without computing those that are computed when they are read. */
+/** Defines the names of `scope` in `context` without calling its getters. */
 export function addScope(context: Context, scope: Scope): Context {
   return Object.defineProperties(context, Object.getOwnPropertyDescriptors(scope));
 }
 
 /**
  * The value of `code`: of an expression, or what its statements `return`. `await` works in both.
- * @throws SyntaxError, and what the code throws
+ * @throws SyntaxError, and errors of the code
  */
 export async function evaluate(code: string, context: Context, filename: string): Promise<unknown> {
   const script = compileExpression(code, filename) ?? asFunction(`${code}\n`, filename);
@@ -115,7 +115,7 @@ export function createScriptConsole(print: Print): Console {
   return new Console({ stdout });
 }
 
-/** True for a name that can be completed: what a node calls a member may hold anything. */
+/** True for a name that can be completed: member names of a node may contain any text. */
 export function isShowable(name: string): boolean {
   return escapeControls(name) === name;
 }

@@ -24,17 +24,17 @@ export function checkCertificate({ home, tls }: Config, _system: System, now: ()
   } catch (error) {
     // The text of OpenSSL names no part of the key.
     const reason = (error as Error).message.split("\n")[0];
-    return [fault(`tls.cert and tls.key cannot be read: ${reason}; replace them by files in PEM`)];
+    return [fault(`cannot read tls.cert and tls.key: ${reason}; replace them with PEM files`)];
   }
   const [begin, end] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];
-  const text = `tls.cert is good until ${new Date(end).toISOString()}`;
-  if (!isPair) return [fault("tls.key is not the key of tls.cert: replace both files together")];
-  if (end <= now()) return [fault(`${text}, which is over: clients refuse it; replace both files`)];
-  if (begin > now()) return [fault(`tls.cert is good from ${new Date(begin).toISOString()}: compare the clock`)];
+  const text = `tls.cert is valid until ${new Date(end).toISOString()}`;
+  if (!isPair) return [fault("tls.key does not match tls.cert: replace both files together")];
+  if (end <= now()) return [fault(`${text} and has expired, so clients reject it; replace both files`)];
+  if (begin > now()) return [fault(`tls.cert is valid only from ${new Date(begin).toISOString()}: check the clock`)];
   return [end - now() < CERTIFICATE_MS_COMFORTABLE ? warning(`${text}: renew it`) : ok(text)];
 }
 
-/** The files by which bearer tokens are judged; a home before its first start has none. */
+/** The files that verify bearer tokens; a home has none before its first start. */
 export function checkTokens({ home }: Config, _system: System, now: () => number): Finding[] {
   if (!existsSync(jwtSecretPath(home))) return [];
   const { ok, warning, fault } = findingsOf("tokens");
@@ -50,22 +50,20 @@ export function checkTokens({ home }: Config, _system: System, now: () => number
   const live = revoked.filter(({ until }) => until > nowSeconds);
   const findings: Finding[] = [];
   if (live.length > REVOKED_MAX * 0.9) {
-    const advice = `no more than ${REVOKED_MAX} can be: make a new secret (evmintd token rotate --grace 0s)`;
-    findings.push(warning(`${live.length} tokens are revoked, and ${advice}`));
+    const advice = `the maximum is ${REVOKED_MAX}: make a new secret (evmintd token rotate --grace 0s)`;
+    findings.push(warning(`${live.length} tokens are revoked; ${advice}`));
   }
   // Its clock was ahead when it was written: a grace of years would leave a stolen secret good.
   if (previous !== undefined && previous.until > nowSeconds + TOKEN_SECONDS_MAX) {
     const until = isoOf(previous.until);
-    findings.push(
-      warning(`the secret before jwt.hex is good until ${until}: end it (evmintd token rotate --grace 0s)`),
-    );
+    findings.push(warning(`the previous secret is valid until ${until}: revoke it (evmintd token rotate --grace 0s)`));
   } else if (previous !== undefined && previous.until > nowSeconds) {
-    findings.push(ok(`tokens of the secret before are good until ${isoOf(previous.until)}`));
+    findings.push(ok(`tokens of the previous secret are valid until ${isoOf(previous.until)}`));
   } else if (previous !== undefined) {
-    const advice = "it is good again if the clock goes back; remove `previous` from config/tokens.json";
-    findings.push(warning(`the grace of the secret before jwt.hex ended ${isoOf(previous.until)}: ${advice}`));
+    const advice = "it becomes valid again if the clock goes back; remove `previous` from config/tokens.json";
+    findings.push(warning(`the previous secret expired ${isoOf(previous.until)}: ${advice}`));
   }
-  const names = live.length === 0 ? "none is revoked" : `${live.length} revoked`;
+  const names = live.length === 0 ? "no token is revoked" : `${live.length} revoked`;
   return findings.some(({ level }) => level !== "ok") ? findings : [...findings, ok(names)];
 }
 

@@ -68,7 +68,7 @@ async function withTimeout<T>(answer: Promise<T>, target: string, timers: AskTim
 /** @param text URL of the JSON-RPC of another node, over HTTP. @throws UsageError */
 export function askPeer(text: string, now: () => number = Date.now): AskedNode {
   const remote = parseRemoteUrl(text, ["http", "https"]);
-  if (remote === undefined) throw new UsageError("--peer: the JSON-RPC of a node is an http:// or https:// URL");
+  if (remote === undefined) throw new UsageError("--peer takes the http:// or https:// URL of a node's JSON-RPC");
   const { url, headers, origin } = remote;
   let id = 0;
   let best: ClockDifference | undefined;

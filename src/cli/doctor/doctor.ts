@@ -60,8 +60,8 @@ function checkHome({ home, dev }: Config): Finding[] {
   const subject = "home";
   if (!existsSync(dev ? devGenesisPath(home) : genesisPath(home))) {
     const text = dev
-      ? `no chain in ${home} yet: the first start makes it`
-      : `no chain in ${home}: make one with "evmintd init --home ${home}"`;
+      ? `no chain in ${home} yet; the first start creates it`
+      : `no chain in ${home}: create one with "evmintd init --home ${home}"`;
     return [{ level: dev ? "warning" : "fault", subject, text }];
   }
   for (const folder of [home, dataPath(home)].filter((each) => existsSync(each))) {
@@ -85,11 +85,11 @@ function checkDiskOf(folder: string, { freeBytes, freeFiles, isRemote }: FileSys
   const subject = "disk";
   const text = `${gibibytes(freeBytes)} free under ${folder}`;
   if (isRemote) {
-    const advice = "the index needs a local file system: move it to one";
-    return [{ level: "fault", subject, text: `${folder} is on another machine: ${advice}` }];
+    const advice = "the index needs a local file system; move it to one";
+    return [{ level: "fault", subject, text: `${folder} is on a network file system: ${advice}` }];
   }
   if (freeBytes < FREE_BYTES_MIN) {
-    const advice = `no block is made below ${FREE_BYTES_MIN / 2 ** 20} MiB; make room`;
+    const advice = `the node makes no blocks below ${FREE_BYTES_MIN / 2 ** 20} MiB; free some space`;
     return [{ level: "fault", subject, text: `${text}: ${advice}` }];
   }
   if (freeFiles !== undefined && freeFiles < FREE_FILES_MIN) {
@@ -97,7 +97,7 @@ function checkDiskOf(folder: string, { freeBytes, freeFiles, isRemote }: FileSys
     return [{ level: "fault", subject, text: `room for ${freeFiles} files: ${advice}` }];
   }
   if (freeBytes >= FREE_BYTES_COMFORTABLE) return [{ level: "ok", subject, text }];
-  return [{ level: "warning", subject, text: `${text}: make room, or move the home` }];
+  return [{ level: "warning", subject, text: `${text}: free some space, or move the home` }];
 }
 
 function checkMemory(_config: Config, { memoryBytes }: System): Finding[] {
@@ -114,8 +114,8 @@ function checkOpenFiles({ rpcLimits, limits }: Config, { openFilesMax }: System)
   const needed = httpConnectionsMax + wsConnectionsMax + ipcConnectionsMax + OWN_FILES;
   const subject = "open files";
   if (openFilesMax >= needed) return [{ level: "ok", subject, text: `limit ${openFilesMax}` }];
-  const advice = `raise it (ulimit -n ${needed}; LimitNOFILE= of a systemd unit), or lower the connection limits`;
-  const text = `the limit of ${openFilesMax} is below the ${needed} that all allowed connections need: ${advice}`;
+  const advice = `raise it (ulimit -n ${needed}, or LimitNOFILE= in a systemd unit), or lower the connection limits`;
+  const text = `the limit of ${openFilesMax} is below the ${needed} needed for all allowed connections: ${advice}`;
   return [{ level: "warning", subject, text }];
 }
 
@@ -123,15 +123,15 @@ function checkClock({ home }: Config, system: System, now: () => number): Findin
   const subject = "clock";
   const time = new Date(now()).toISOString();
   if (now() > PLAUSIBLE_MS_MAX) {
-    return [{ level: "fault", subject, text: `it is not ${time}: set the clock` }];
+    return [{ level: "fault", subject, text: `the clock says ${time}, which is wrong: correct it` }];
   }
   const stopped = openClockStopFile(clockStopPath(home)).read();
   if (stopped === undefined) {
     if (system.isClockSynchronised !== false) return [{ level: "ok", subject, text: time }];
-    const text = `${time}, and nothing keeps it right: turn NTP on (timedatectl set-ntp true)`;
+    const text = `${time}, without synchronization: enable NTP (timedatectl set-ntp true)`;
     return [{ level: "warning", subject, text }];
   }
-  const advice = "set the clock, or confirm it with one start with --accept-clock";
+  const advice = "correct the clock, or confirm it by one start with --accept-clock";
   const text = `a jump to ${new Date(stopped).toISOString()} stopped block production: ${advice}`;
   return [{ level: "fault", subject, text }];
 }
@@ -149,12 +149,12 @@ function checkSecrets({ home, tls }: Config): Finding[] {
   ].filter((path) => existsSync(path));
   const open = files.filter((path) => (statSync(path).mode & 0o077) !== 0);
   if (open.length === 0) {
-    return [{ level: "ok", subject: "secrets", text: "only their owner can read them" }];
+    return [{ level: "ok", subject: "secrets", text: "only the owner can read them" }];
   }
   return open.map((path) => ({
     level: "fault",
     subject: "secrets",
-    text: `other users can read ${path}: chmod 600 it, and replace what it holds if somebody may have`,
+    text: `other users can read ${path}: chmod 600 it, and replace its secret if someone may have read it`,
   }));
 }
 
@@ -180,24 +180,25 @@ function checkPorts({ home, jsonRpc, metrics, consensus, cometbft }: Config): Fi
     if (owner === undefined) return { level: "ok", subject: "ports", text: `${text} is free` };
     // CometBFT and RPC processes are children of the node.
     if (node !== undefined && descendsFrom(owner.pid, node)) {
-      return { level: "ok", subject: "ports", text: `${text} is this node's, ${owner.name}` };
+      return { level: "ok", subject: "ports", text: `${text} is in use by this node, ${owner.name}` };
     }
     return {
       level: "warning",
       subject: "ports",
-      text: `${text}: ${owner.name} listens: stop it or choose another address`,
+      text: `${text} is in use by ${owner.name}: stop it, or choose another address`,
     };
   });
 }
 
-/** Packages that an installation can leave out, and what is missing without them. */
+/** Optional packages, and the features that need them. */
 const OPTIONAL_PACKAGES = [
-  ["lmdb", "fault", "the index is in memory and built anew at each start"],
-  ["secp256k1", "warning", "senders are recovered by slower code"],
+  ["lmdb", "fault", "the index is in memory and rebuilt at each start"],
+  ["secp256k1", "warning", "sender recovery is slower"],
 ] as const;
 
 const TRACING_PACKAGES = OPENTELEMETRY_PACKAGES.map(
-  (name) => [name.slice(0, name.lastIndexOf("@")), "fault", "the node does not start with tracing.endpoint"] as const,
+  (name) =>
+    [name.slice(0, name.lastIndexOf("@")), "fault", "the node does not start if tracing.endpoint is set"] as const,
 );
 
 function checkPackages({ shh, tracing }: Config, { nodeVersion, hasPackage }: System): Finding[] {
@@ -211,7 +212,7 @@ function checkPackages({ shh, tracing }: Config, { nodeVersion, hasPackage }: Sy
   return [
     { level: "ok", subject: "versions", text: `Node.js ${nodeVersion}` },
     ...missing.map(([name, level, effect]) => {
-      const text = `package ${name} is missing: ${effect}; install with optional packages`;
+      const text = `package ${name} is missing: ${effect}; reinstall with optional dependencies`;
       return { level, subject: "versions", text };
     }),
   ];
@@ -227,7 +228,7 @@ function checkEngine(config: Config, { programVersion }: System): Finding[] {
     const found = programFinding(path, programVersion(path));
     const signer = remoteSignerOf(config);
     if (signer === undefined) return [found];
-    const text = `CometBFT waits for a remote signer at ${signer.address}; it starts once that has connected`;
+    const text = `CometBFT waits at ${signer.address} for a remote signer, and starts once it connects`;
     return [found, { level: "ok", subject, text }];
   } catch (error) {
     return [{ level: "fault", subject, text: (error as Error).message }];
@@ -237,7 +238,7 @@ function checkEngine(config: Config, { programVersion }: System): Finding[] {
 function checkSettings(config: Config): Finding[] {
   const dangers = dangersOf(config);
   if (dangers.length === 0) {
-    return [{ level: "ok", subject: "settings", text: "none gives strangers power" }];
+    return [{ level: "ok", subject: "settings", text: "no setting gives strangers access" }];
   }
   return dangers.map((text) => ({ level: "warning", subject: "settings", text }));
 }
@@ -246,7 +247,7 @@ function gibibytes(bytes: number): string {
   return `${(bytes / 2 ** 30).toFixed(1)} GiB`;
 }
 
-/** Prints what is well, what is wrong and what to do about it. @throws CommandError for faults, UsageError */
+/** Prints all findings with advice for each fault. @throws CommandError for faults, UsageError */
 export async function doctor(
   config: Config,
   { stdout, now, timers }: Pick<CliContext, "stdout" | "now" | "timers">,

@@ -10,16 +10,17 @@ import type { ProgramVersion } from "./system.ts";
 /** Whether the program is the CometBFT that this node is built for: its log and its answers are compared word by word. */
 export function programFinding(path: string, { built, printed }: ProgramVersion): Finding {
   const { ok, warning, fault } = findingsOf("engine");
-  if (printed === undefined) return fault(`${path} does not print its version, it is no CometBFT: ${COMETBFT_INSTALL}`);
+  if (printed === undefined)
+    return fault(`${path} does not print a version, so it is not CometBFT: ${COMETBFT_INSTALL}`);
   if (built === COMETBFT_VERSION) return ok(`${path} ${built}`);
   if (isRelease(built)) {
-    const text = `${path} is ${built}, and this node is built for ${COMETBFT_VERSION}: ${COMETBFT_INSTALL}`;
+    const text = `${path} is ${built}, but this node needs ${COMETBFT_VERSION}: ${COMETBFT_INSTALL}`;
     return isOtherRelease(built) ? fault(text) : warning(text);
   }
   // A build of a checkout, or a script that starts the program.
   if (printed === COMETBFT_CORE_VERSION) return ok(`${path} prints ${printed}, as ${COMETBFT_VERSION} does`);
   return warning(
-    `${path} prints ${printed}, and ${COMETBFT_VERSION} prints ${COMETBFT_CORE_VERSION}: ${COMETBFT_INSTALL}`,
+    `${path} prints ${printed}, but ${COMETBFT_VERSION} prints ${COMETBFT_CORE_VERSION}: ${COMETBFT_INSTALL}`,
   );
 }
 

@@ -37,7 +37,7 @@ export function logGrowth(
   return (bytes * DAY_MS) / (nowMs - sinceMs);
 }
 
-/** What a home takes on disk, what is added a day, and how long there is space. */
+/** Disk usage of a home, its growth per day, and the time until the disk is full. */
 export async function growthFindings(
   { home, chain, index }: Pick<Config, "home" | "chain" | "index">,
   { fileSystem }: Pick<System, "fileSystem">,
@@ -52,7 +52,7 @@ export async function growthFindings(
   const { ok, warning } = findingsOf("growth");
   const daysOf = (folder: string, bytes: number) => (bytes <= 0 ? Infinity : fileSystem(folder).freeBytes / bytes);
   const text = sizes.join(", ");
-  if (growth === undefined || logBytes === 0) return [ok(`${text}; too young to say how fast it grows`)];
+  if (growth === undefined || logBytes === 0) return [ok(`${text}; too new to estimate its growth`)];
   const growing = GROWING_PARTS.reduce((sum, part) => sum + (parts.get(part) ?? 0), 0);
   const perDay = (growth * growing) / logBytes;
   const pace = `${text}; ${sizeText(perDay)} a day`;

@@ -34,7 +34,7 @@ export async function networkFindings(
   try {
     chain = readOwnChain(config);
   } catch (error) {
-    const text = `config/genesis.json: ${(error as Error).message}; restore the one of another node`;
+    const text = `config/genesis.json: ${(error as Error).message}; copy it from another node`;
     return [findingsOf("genesis").fault(text)];
   }
   // The check of the home has said that.
@@ -58,9 +58,11 @@ export async function networkFindings(
   }
 }
 
-const NOT_RUNNING = findingsOf("node").ok("none runs on this home: blocks, peers and forks of the chain were not seen");
+const NOT_RUNNING = findingsOf("node").ok(
+  "no node is running on this home, so its blocks, peers and forks were not checked",
+);
 const NO_ANSWER = findingsOf("node").warning(
-  "it does not answer on its socket: it starts or stops, or look at its log",
+  "the node does not answer on its socket: it is starting or stopping; otherwise see its log",
 );
 
 /** Without a node where none answers as a node does: one that starts or stops. */
@@ -104,7 +106,7 @@ async function engineFindings(
     const named = status.latestHeight === 0 ? [] : [namedForksFinding(chain, rules, engineBlockOf(answer))];
     return [...enginePeersFindings(status, peers, COMETBFT_CORE_VERSION), ...named];
   } catch (error) {
-    const text = `${(error as Error).message}: the log of the node says why it does not run, and /readyz`;
+    const text = `${(error as Error).message}: the node's log and /readyz give the reason`;
     return [findingsOf("engine").fault(text)];
   }
 }

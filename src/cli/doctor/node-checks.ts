@@ -15,17 +15,17 @@ const NAMES_MAX = 10;
 
 /** Whether the node that runs on the home has the chain of its files. */
 export function ownNodeFindings(own: OwnChain, rules: ChainConfig, node: NodeView): Finding[] {
-  const version = findingsOf("node").ok(`${node.clientVersion} runs, at block ${node.head.number}`);
+  const version = findingsOf("node").ok(`${node.clientVersion} is running at block ${node.head.number}`);
   const { ok, fault } = findingsOf("genesis");
   if (node.genesisHash !== undefined && node.genesisHash !== own.genesisHash) {
-    const advice = "the file was changed since its start; restore the one of another node";
-    return [version, fault(`block 0 of the node is ${node.genesisHash}, of the file ${own.genesisHash}: ${advice}`)];
+    const advice = "the file has changed since the node started; copy it from another node";
+    return [version, fault(`the node's block 0 is ${node.genesisHash}, the file's is ${own.genesisHash}: ${advice}`)];
   }
   if (node.genesisHash === undefined || node.schedule === undefined) return [version];
   const schedule = scheduleOfRules(own, rules, node.head.timestamp);
   if (schedule?.forkId !== node.schedule?.forkId) {
     const advice = "restart the node, or restore the file";
-    const text = `config/genesis.json has other fork times than the node runs with: ${advice}`;
+    const text = `the fork times in config/genesis.json differ from the running node's: ${advice}`;
     return [version, findingsOf("forks").fault(text)];
   }
   return [version, ok("the node has block 0 and the fork schedule of config/genesis.json")];
@@ -42,15 +42,15 @@ export function ageFinding(
   const ageMs = nowMs - timestamp * 1_000;
   if (ageMs < -SKEW_MS_MAX) {
     const seconds = Math.round(-ageMs / 1_000);
-    return findingsOf("clock").fault(`block ${number} is ${seconds} s ahead of this clock: set it right (NTP)`);
+    return findingsOf("clock").fault(`block ${number} is ${seconds} s ahead of this clock: correct the clock (NTP)`);
   }
   const text = `block ${number} is ${durationText(Math.max(0, ageMs))} old`;
   const { blockTime } = consensus;
   const periodMs =
     blockPeriodMs ?? (typeof blockTime === "object" ? (blockTime.emptyMs ?? blockTime.intervalMs) : undefined);
   if (periodMs === undefined || ageMs <= Math.max(QUIET_MS_MIN, BLOCK_TIMES_MAX * periodMs)) return ok(text);
-  const advice = "/readyz says why; compare with --peer, and look at peers and clock";
-  return fault(`${text}, and a block should come each ${durationText(periodMs)}: ${advice}`);
+  const advice = "/readyz gives the reason; compare with --peer, and check peers and clock";
+  return fault(`${text}, but blocks are due every ${durationText(periodMs)}: ${advice}`);
 }
 
 /** Connections of CometBFT. What a peer says of itself is its own word. */
@@ -62,17 +62,17 @@ export function enginePeersFindings(
   const { ok, warning } = findingsOf("peers");
   if (peers.length === 0) {
     const advice =
-      "where there are other nodes, look at cometbft.persistent-peers, the firewall and cometbft.allowed-nodes-contract";
+      "if the network has other nodes, check cometbft.persistent-peers, the firewall and cometbft.allowed-nodes-contract";
     return [warning(`no peer is connected: ${advice}`)];
   }
-  if (status.isCatchingUp) return [warning("CometBFT catches up with the network: wait until it has")];
+  if (status.isCatchingUp) return [warning("CometBFT is catching up with the network; wait")];
   const outbound = peers.filter(({ isOutbound }) => isOutbound).length;
   const names = peers.slice(0, NAMES_MAX).map(({ moniker, version }) => `${moniker} (CometBFT ${version})`);
   const more = peers.length > NAMES_MAX ? `, and ${peers.length - NAMES_MAX} more` : "";
   const others = peers.filter(({ version }) => version !== coreVersion);
-  const found = ok(`${peers.length} connected, ${outbound} of them by this node: ${names.join(", ")}${more}`);
+  const found = ok(`${peers.length} connected, ${outbound} outbound: ${names.join(", ")}${more}`);
   if (others.length === 0) return [found];
-  const text = `${others.length} run another CometBFT than ${coreVersion}: install the one that evmintd needs on all nodes`;
+  const text = `${others.length} run a CometBFT other than ${coreVersion}: install the version that evmintd needs on all nodes`;
   return [found, warning(text)];
 }
 

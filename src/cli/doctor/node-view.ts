@@ -141,5 +141,5 @@ function hex(number: number): string {
 }
 
 function malformed(name: string, method: string): CommandError {
-  return new CommandError(`${name} answers ${method} with something else than a node does`);
+  return new CommandError(`${name} returned an unexpected answer to ${method}`);
 }

@@ -45,10 +45,10 @@ export function engineGenesisFinding({ home }: Pick<Config, "home">, own: OwnCha
   } catch (error) {
     return [fault((error as Error).message)];
   }
-  return [ok(`block 0 is ${genesisHash}, for CometBFT too`)];
+  return [ok(`block 0 is ${genesisHash}, in CometBFT's genesis too`)];
 }
 
-/** The rules of the file, with what the validators agreed on. */
+/** The rules of the file, with the validators' agreements applied. */
 export function rulesOf({ config }: OwnChain, agreed: ReadonlyMap<string, bigint> = new Map()): ChainConfig {
   return agreedConfig(
     config,
@@ -68,7 +68,7 @@ export function scheduleOfRules(
   return newest === undefined ? null : { forkId: newest.forkId, lastTime: newest.activationTime };
 }
 
-/** A decided block, of which the first transaction is proposer data. */
+/** A decided block, whose first transaction is proposer data. */
 type DecidedBlock = {
   readonly height: number;
   readonly time: { readonly seconds: bigint };
@@ -85,6 +85,6 @@ export function namedForksFinding(own: OwnChain, rules: ChainConfig, { height, t
   const ours = bytesToHex(new ForkHashes({ config: rules, genesisHash, genesisTime }).at(Number(time.seconds)));
   const theirs = bytesToHex(forkHash);
   if (ours === theirs) return ok(`block ${height} names the forks of config/genesis.json (${ours})`);
-  const advice = "compare the fork times in it with those of another node, and put the right ones there";
+  const advice = "compare its fork times with another node's and correct them";
   return fault(`block ${height} names the forks ${theirs}, config/genesis.json has ${ours}: ${advice}`);
 }

@@ -8,7 +8,7 @@ import { type OwnChain, rulesOf, scheduleOfRules } from "./own-chain.ts";
 /** This side of the comparison. */
 export type Own = {
   readonly chain: OwnChain;
-  /** With what the validators agreed on. */
+  /** With the validators' agreements applied. */
   readonly rules: ChainConfig;
   /** undefined while no node runs on the home: then the files are compared. */
   readonly node: { readonly asked: AskedNode; readonly view: NodeView } | undefined;
@@ -35,7 +35,7 @@ export async function peerFindings(own: Own, peer: AskedNode): Promise<Finding[]
     if (view.genesisHash === undefined || view.schedule === undefined) {
       if (own.node === undefined) {
         return [
-          subject.warning(`${view.name} has pruned block 0: start the node of this home, or ask a node that has it`),
+          subject.warning(`${view.name} has pruned block 0: start the node of this home, or name a peer that has it`),
         ];
       }
       const text = `${view.name} ${view.clientVersion}, at block ${number}: the same newest block; it has pruned block 0`;
@@ -46,23 +46,25 @@ export async function peerFindings(own: Own, peer: AskedNode): Promise<Finding[]
       subject.ok(`${view.name} ${view.clientVersion}, at block ${number}: the same chain and rules`),
     ];
   } catch (error) {
-    return [subject.warning(`${(error as Error).message}: is it a node, and does it let this machine ask?`)];
+    return [
+      subject.warning(`${(error as Error).message}: check that it is a node and accepts requests from this machine`),
+    ];
   }
 }
 
-/** @param agreed what the validators agreed on until the head of the peer; undefined where it does not say */
+/** @param agreed the validators' agreements up to the peer's head; undefined if the peer does not return them */
 function identityFindings(
   { chain, rules, node }: Own,
   { name, chainId, genesisHash, schedule, head }: NodeView,
   agreed: ReadonlyMap<string, bigint> | undefined,
 ) {
   const { fault, ok } = findingsOf("peer");
-  const advice = "it is of another network";
+  const advice = "it belongs to another network";
   if (chainId !== chain.config.chainId) {
-    return [fault(`${name} has chain id ${chainId}, here it is ${chain.config.chainId}: ${advice}`)];
+    return [fault(`${name} has chain id ${chainId}, this home has ${chain.config.chainId}: ${advice}`)];
   }
   if (genesisHash !== undefined && genesisHash !== chain.genesisHash) {
-    return [fault(`${name} has block 0 ${genesisHash}, here it is ${chain.genesisHash}: ${advice}`)];
+    return [fault(`${name} has block 0 ${genesisHash}, this home has ${chain.genesisHash}: ${advice}`)];
   }
   if (schedule === undefined) return [];
   const ours = node?.view.schedule ?? scheduleOfRules(chain, rules, head.timestamp);
@@ -72,10 +74,9 @@ function identityFindings(
     agreed !== undefined &&
     scheduleOfRules(chain, rulesOf(chain, agreed), head.timestamp)?.forkId === schedule?.forkId
   ) {
-    return [ok(`${name} has ${scheduleText(schedule)}: agreed by vote after the block this home is at`)];
+    return [ok(`${name} has ${scheduleText(schedule)}, decided by a vote after this home's newest block`)];
   }
-  const change =
-    "put the right times into config/genesis.json of the one that is wrong, and restart it before the fork";
+  const change = "correct config/genesis.json on the wrong node, and restart it before the fork";
   return [fault(`${name} has another fork schedule, ${scheduleText(schedule)}; here ${scheduleText(ours)}: ${change}`)];
 }
 
@@ -94,15 +95,15 @@ async function blockFindings({ node }: Own, view: NodeView, peer: AskedNode): Pr
   const number = Math.min(view.head.number, node.view.head.number);
   const [theirs, ours] = await Promise.all([blockAt(peer, number), blockAt(node.asked, number)]);
   if (theirs.hash !== ours.hash) {
-    const advice = "one of them executed by other rules: compare with a third node, and roll the wrong one back";
-    return [fault(`${view.name} has block ${number} ${theirs.hash}, here it is ${ours.hash}: ${advice}`)];
+    const advice = "one node executed under different rules: compare with a third node, and roll back the wrong one";
+    return [fault(`${view.name} has block ${number} ${theirs.hash}, this node has ${ours.hash}: ${advice}`)];
   }
   const [agreedThere, agreedHere] = await Promise.all([agreedAt(peer, number), agreedAt(node.asked, number)]);
   const rule = agreedThere && agreedHere && differenceIn(agreedHere, agreedThere);
   if (rule !== undefined) {
     const [here, there] = [agreedHere!.get(rule) ?? "none", agreedThere!.get(rule) ?? "none"];
     return [
-      fault(`${view.name} has ${rule} ${there} agreed at block ${number}, here it is ${here}: compare the versions`),
+      fault(`${view.name} agreed on ${rule} ${there} at block ${number}, this node on ${here}: compare the versions`),
     ];
   }
   if (Math.abs(behind) <= BEHIND_MAX) return [];
@@ -119,7 +120,7 @@ function differenceIn(ours: ReadonlyMap<string, bigint>, theirs: ReadonlyMap<str
 function versionFindings({ node }: Own, { name, clientVersion }: NodeView): Finding[] {
   const ours = node?.view.clientVersion;
   if (ours === undefined || releaseOf(ours) === releaseOf(clientVersion)) return [];
-  return [findingsOf("peer").warning(`${name} is ${clientVersion}, here it is ${ours}: finish the upgrade`)];
+  return [findingsOf("peer").warning(`${name} runs ${clientVersion}, this node ${ours}: finish the upgrade`)];
 }
 
 /** Name and version of `Evmint/v0.1.0/linux-x64/node20.19.0`. */
@@ -131,5 +132,5 @@ function clockFindings({ name, clock }: AskedNode): Finding[] {
   const difference = clock();
   if (difference === undefined || Math.abs(difference.ms) <= SKEW_MS_MAX + difference.uncertaintyMs) return [];
   const text = `${durationText(Math.abs(difference.ms))} ${difference.ms > 0 ? "ahead of" : "behind"} this one`;
-  return [findingsOf("clock").warning(`the clock of ${name} is ${text}: set the wrong one right (NTP)`)];
+  return [findingsOf("clock").warning(`the clock of ${name} is ${text}: correct the wrong one (NTP)`)];
 }

@@ -32,7 +32,7 @@ export type FileSystem = {
 
 /** What a program says that it is. */
 export type ProgramVersion = {
-  /** Version of the Go module that it was built of, such as `v0.40.0`; undefined where the file has none. */
+  /** Version of the Go module it was built from, such as `v0.40.0`; undefined if the file has none. */
   readonly built: string | undefined;
   /** What `cometbft version` prints; undefined where it cannot be run. */
   readonly printed: string | undefined;

@@ -299,7 +299,7 @@ export class CometBftEngine implements Engine {
     const connected = peers.map(({ id }) => id);
     this.#permissions.enforce(connected);
     await this.#redial.refresh(view.status === undefined ? undefined : connected);
-    // What it lacks is no reason to sign other blocks in place of those of the chain.
+    // Blocks that it lacks must not make it sign others in their place.
     const status = view.status && {
       ...view.status,
       isCatchingUp: view.status.isCatchingUp || application.behind !== undefined,

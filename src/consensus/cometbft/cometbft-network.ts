@@ -101,20 +101,20 @@ export class CometBftNetwork implements EngineNetwork {
     if (application.behind !== undefined) return behindReason(application.behind, quietMs());
     if (state.kind !== "running" || status === undefined) {
       const { awaitedSigner } = signing;
-      const signer = awaitedSigner && `it waits for the remote signer at ${awaitedSigner}`;
+      const signer = awaitedSigner && `waiting for the remote signer at ${awaitedSigner}`;
       const reason = signer ?? (state.kind === "restarting" ? state.reason : undefined);
       return reason === undefined ? NOT_RUNNING : `${NOT_RUNNING}: ${reason}`;
     }
-    // A validator that is alone has nobody to catch up with.
+    // A single validator has no peers to catch up with.
     if (status.isCatchingUp && !signing.isWaiting) return peers.length > 0 ? "catching up with the network" : NO_PEER;
     if (signing.reason !== undefined) return `this validator does not sign: ${signing.reason}`;
-    if (quorum !== "present") return "no quorum: validators with too little voting power take part";
+    if (quorum !== "present") return "no quorum: the voting power of the participating validators is too low";
     if (!headAge.isLate) {
       // Others count on a validator that says it is ready, and restart the next one.
       return ownVotes.problem ?? (status.votingPower > 0 && ownVotes.isAwaited ? VOTE_AWAITED : undefined);
     }
     const age = `the newest block is ${Math.round(headAge.ms / 1_000)} s old`;
-    return `${age}: the node catches up with the network, the network makes no blocks, or the clock of this machine is ahead`;
+    return `${age}: the node is catching up, the network is not making blocks, or this machine's clock is ahead`;
   }
 }
 
@@ -122,17 +122,17 @@ const NOT_RUNNING = "CometBFT is not running yet";
 
 /** Wrong addresses look like a node that catches up, for ever. */
 const NO_PEER =
-  "no peer is connected: compare cometbft.persistent-peers with the addresses of the other nodes, and look at the firewall and cometbft.allowed-nodes-contract";
+  "no peer is connected: check cometbft.persistent-peers, the firewall and cometbft.allowed-nodes-contract";
 
-const VOTE_AWAITED = "CometBFT started again: no block has a vote of this validator since";
+const VOTE_AWAITED = "CometBFT restarted, and no block has a vote of this validator yet";
 
 /** The engine waits this long for a block before the reason says what an operator can do. */
 const CATCH_UP_QUIET_MS = 60_000;
 
 function behindReason({ height, head }: { readonly height: number; readonly head: number }, quietMs: number): string {
-  const what = `CometBFT gets blocks ${height + 1} to ${head} again, which this chain has`;
+  const what = `CometBFT is fetching blocks ${height + 1} to ${head} again, which this chain has`;
   if (quietMs < CATCH_UP_QUIET_MS) return what;
-  return `${what}; no peer sent one for ${Math.round(quietMs / 1_000)} s. Where none has them: set cometbft.state-sync-servers, or give up the blocks after ${height} with "evmintd rollback --to ${height}", or a larger cometbft.rollback-blocks`;
+  return `${what}; no peer has sent one for ${Math.round(quietMs / 1_000)} s. If no peer has them: set cometbft.state-sync-servers, or drop the blocks after ${height} with "evmintd rollback --to ${height}" or a larger cometbft.rollback-blocks`;
 }
 
 function validatorOf(status: EngineStatus | undefined): Address | undefined {

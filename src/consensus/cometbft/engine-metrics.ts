@@ -23,29 +23,29 @@ export class EngineMetrics implements BlockWatcher {
 
   constructor({ metrics, view, supervisor, headAge, ownVotes }: EngineMetricsModules) {
     declareGauges(metrics, {
-      peers: ["Nodes that CometBFT is connected to.", () => view.peers.length],
+      peers: ["Connected peers of CometBFT.", () => view.peers.length],
       consensus_round: [
-        "Round of the next block; each one above 0 is a proposer that was late.",
+        "Round of the next block; each round above 0 means a late proposer.",
         () => view.step?.round ?? 0,
       ],
       consensus_quorum: [
-        "1 while validators with more than two thirds of the voting power are seen to vote.",
+        "1 while validators with more than two thirds of the voting power vote.",
         () => (view.quorum === "present" ? 1 : 0),
       ],
       unsigned_blocks: [
-        "Blocks in a row, up to the newest, without a signature of this node's validator; 0 where it is not a validator.",
+        "Consecutive newest blocks without this validator's signature; 0 if the node is not a validator.",
         () => ownVotes.unsigned,
       ],
       voting_power: ["Voting power of this node.", () => view.status?.votingPower ?? 0],
-      validators: ["Validators of the block before the newest one.", () => this.#votes.length],
+      validators: ["Validators of the newest block's parent.", () => this.#votes.length],
       validators_voting_power: [
-        "Voting power of them all.",
+        "Total voting power of the validators.",
         () => this.#votes.reduce((sum, { power }) => sum + power, 0),
       ],
       head_age_seconds: ["Age of the newest block.", () => headAge.ms / 1_000],
       engine_up: ["1 while CometBFT runs and answers.", () => (view.status === undefined ? 0 : 1)],
       engine_given_up: [
-        "1 when CometBFT is not started again: /readyz has the reason.",
+        "1 if CometBFT stays down; /readyz has the reason.",
         () => (supervisor.state.kind === "failed" ? 1 : 0),
       ],
       engine_restarts: ["Restarts of CometBFT since the start of the node.", () => supervisor.restartsTotal],
@@ -57,7 +57,7 @@ export class EngineMetrics implements BlockWatcher {
     });
     this.#missed = metrics.counter({
       name: "missed_votes_total",
-      help: "Decided blocks that have no vote of a validator, by validator.",
+      help: "Decided blocks without a validator's vote, by validator.",
       labels: ["validator"],
     });
     this.#rounds = metrics.counter({

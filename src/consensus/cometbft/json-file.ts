@@ -6,7 +6,7 @@ export class EngineHomeError extends NodeError {
   readonly code = "ENGINE_HOME";
 }
 
-/** CometBFT's genesis has the chain's rules alone, and one vote of each validator. */
+/** CometBFT's genesis has only the chain's rules, and one vote of each validator. */
 const BYTES_MAX = 64 << 20;
 
 /** @throws EngineHomeError */

@@ -101,11 +101,11 @@ export class KeyGuard {
   /** Why the key does not sign yet; undefined once it may. */
   get reason(): string | undefined {
     const { blocks } = this.#options;
-    if (this.#quietSince === undefined) return "it waits until it sees what the network does";
+    if (this.#quietSince === undefined) return "it waits until it knows the state of the network";
     if (this.#blocks >= blocks || this.#modules.now() - this.#quietSince >= this.#standstillMs) return undefined;
     return this.#hasSeenSignature
-      ? `another node, or an earlier one, has signed height ${this.#signed.height} with its key: it waits until the key has not signed in the last ${blocks} blocks`
-      : `it waits until its key has not signed in the last ${blocks} blocks`;
+      ? `another or an earlier node signed height ${this.#signed.height} with its key: it waits for ${blocks} blocks without that key's signature`
+      : `it waits for ${blocks} blocks without its key's signature`;
   }
 
   get #standstillMs(): number {
@@ -118,7 +118,7 @@ export class KeyGuard {
     if (comparePositions(position, this.#signed) <= 0) return;
     const { log, now } = this.#modules;
     if (!this.#hasSeenSignature) {
-      log.warn("the network has signatures of this node's key that its home does not know", {
+      log.warn("the network has signatures of this node's key that the node did not record", {
         signed: this.#signed,
         seen: position,
       });

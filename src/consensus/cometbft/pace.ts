@@ -2,12 +2,12 @@ import type { ChainConfig } from "../../base/params/chain-config.ts";
 import type { Logger } from "../../base/telemetry/logger.ts";
 import type { Timer, Timers } from "../../base/telemetry/timers.ts";
 
-/** Time between two blocks: what the validators agreed on, else the node's own setting. */
+/** Time between two blocks, as the validators agreed on, otherwise the node's own setting. */
 export class Pace {
   readonly #ownMs: number;
   readonly #config: Pick<ChainConfig, "blockPeriodMs">;
 
-  /** @param config follows what the validators agree on */
+  /** @param config follows the validators' agreements */
   constructor(ownMs: number, config: Pick<ChainConfig, "blockPeriodMs">) {
     this.#ownMs = ownMs;
     this.#config = config;
@@ -18,7 +18,10 @@ export class Pace {
   }
 }
 
-/** CometBFT reads its pace at its start alone, and is away for some two seconds: nodes that restarted it at once would stop the network. */
+/**
+ * CometBFT reads its block time only at its start, and a restart takes about two seconds: if all nodes restarted it at once, the network
+ * would stop.
+ */
 const SPREAD_MS = 60_000;
 
 type PaceChangeModules = {
@@ -54,7 +57,7 @@ export class PaceChange {
     if (this.#configuredMs === undefined || this.#configuredMs === blockTimeMs || this.#timer) return;
     const { log, restart, timers, random = Math.random } = this.#modules;
     const inMs = Math.round(random() * SPREAD_MS);
-    log.info("the validators agreed on another block time: CometBFT restarts", { blockTimeMs, inMs });
+    log.info("the validators agreed on another block time; restarting CometBFT", { blockTimeMs, inMs });
     this.#timer = timers.after(inMs, "restart for another block time", restart);
   }
 

@@ -44,7 +44,7 @@ type SigningRoleModules = {
 };
 
 /** The key may sign, and CometBFT does not run with it yet. */
-const NEXT_START = "CometBFT starts again with its key";
+const NEXT_START = "CometBFT restarts with its key";
 
 /** CometBFT as its RPC shows it. */
 type SeenEngine = {
@@ -104,13 +104,13 @@ export class SigningRole implements BlockWatcher {
     if (!this.#isWaiting || this.#guard.reason !== undefined) return false;
     this.#isWaiting = false;
     this.#signs = true;
-    this.#modules.log.info("the validator's key signs from now on", { address: this.address });
+    this.#modules.log.info("the validator's key now signs", { address: this.address });
     return true;
   }
 
   /**
    * What CometBFT is to be started with, after the files of the key are as it needs them.
-   * @throws EngineHomeError, and what the disk throws
+   * @throws EngineHomeError, and errors of the disk
    */
   prepare(): EngineKey {
     const { guardBlocks, remoteSigner } = this.#options;
@@ -126,7 +126,7 @@ export class SigningRole implements BlockWatcher {
     return remoteSigner === undefined ? { kind: "file" } : { kind: "remote", address: remoteSigner.address };
   }
 
-  /** Why the key of this validator does not sign; undefined where it does, and where this node is no validator. */
+  /** Why this validator's key does not sign; undefined if it does, or if this node is not a validator. */
   get reason(): string | undefined {
     if (this.#signs) return this.#wrongKey;
     return this.#isWaiting ? (this.#guard.reason ?? NEXT_START) : undefined;
@@ -174,7 +174,7 @@ export class SigningRole implements BlockWatcher {
     const { signed } = this.#guard;
     const position = comparePositions(head, signed) > 0 ? head : signed;
     if (raiseSigningState(this.#options.directory, position)) {
-      this.#modules.log.info("the signing state was raised to what the network has seen", position);
+      this.#modules.log.info("raised the signing state to the network's", position);
     }
   }
 
@@ -184,7 +184,7 @@ export class SigningRole implements BlockWatcher {
     const isOwn = found === this.address || !signers.includes(this.address);
     this.#wrongKey = isOwn
       ? undefined
-      : `the remote signer has the key of ${found}, and cometbft.validator-public-key is that of ${this.address}`;
+      : `the remote signer has the key of ${found}, but cometbft.validator-public-key is the key of ${this.address}`;
   }
 }
 

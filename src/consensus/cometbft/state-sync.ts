@@ -69,10 +69,10 @@ export class StateSyncServers implements ConsensusDataSource {
     }
     const [data, other] = different.values();
     if (data === undefined) {
-      throw new UnknownConsensusDataError("no server of state sync has the block", { height });
+      throw new UnknownConsensusDataError("no state sync server has the block", { height });
     }
     if (other !== undefined) {
-      throw new UnknownConsensusDataError("the servers of state sync contradict each other", {
+      throw new UnknownConsensusDataError("the state sync servers contradict each other", {
         height,
         answers: [...different.values()].map(({ cast, ...fields }) => fields),
       });
@@ -89,7 +89,7 @@ export class StateSyncServers implements ConsensusDataSource {
       return this.#decode(answer, height);
     } catch (error) {
       if (!(error instanceof NodeError)) throw error;
-      this.#log.warn("a state sync server is left out", { server: nameOf(server), height, error });
+      this.#log.warn("ignoring a state sync server", { server: nameOf(server), height, error });
       return undefined;
     }
   }
@@ -99,7 +99,7 @@ export class StateSyncServers implements ConsensusDataSource {
     const { chainId, startingSet, jail } = this.#options;
     const block = engineBlockOf(answer);
     if (block.chainId !== chainId || block.height !== height) {
-      throw new EngineRpcError("CometBFT answers with another block than was asked for", {
+      throw new EngineRpcError("CometBFT returned a different block than requested", {
         height,
       });
     }
@@ -202,7 +202,7 @@ export async function syncState(
     });
     const run: EngineProcess = start((seen) => onFault(seen));
     watched.onStall = () => {
-      log.warn("no peer sends more of a snapshot: CometBFT asks all of them again", { stallMs });
+      log.warn("no peer is sending snapshot chunks; asking all of them again", { stallMs });
       void run.stop(STOP_GRACE_MS);
     };
     const exit = await Promise.race([done, run.exited]);
@@ -227,12 +227,12 @@ export async function syncState(
       };
     }
     watched.endWatch();
-    log.warn("state sync starts again", { attempt, fault, words: exit.words });
+    log.warn("restarting state sync", { attempt, fault, words: exit.words });
     if (attempt < attemptsMax) await timers.sleep(firstPauseMs * 2 ** (attempt - 1));
   }
   await server.close();
   throw new StateSyncError(
-    "no snapshot could be restored from the network; without cometbft.state-sync-servers all blocks are fetched",
+    "could not restore a snapshot from the network; remove cometbft.state-sync-servers to fetch all blocks instead",
   );
 }
 
@@ -292,7 +292,7 @@ const HANDLED = (Object.keys(CALLS) as CallName[]).filter(
   (name): name is HandledCall => name !== "echo" && name !== "flush",
 );
 
-/** Answers by `own` what a node without a chain can answer; every other call waits until `attach`. */
+/** `own` answers the calls that need no chain; every other call waits until `attach`. */
 function switchableHandlers(own: Partial<AbciHandlers>) {
   let attached: AbciHandlers | undefined;
   let resolve: (handlers: AbciHandlers) => void = () => {};

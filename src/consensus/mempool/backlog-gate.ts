@@ -7,7 +7,9 @@ export class NetworkBehindError extends NodeError {
   readonly code = "POOL_NETWORK_BEHIND";
   constructor(retryAfterMs: number) {
     const seconds = Math.ceil(retryAfterMs / 1_000);
-    super(`blocks are late and many transactions wait: send it again in ${seconds} s`, { data: { retryAfterMs } });
+    super(`blocks are late and many transactions are waiting: send it again in ${seconds} s`, {
+      data: { retryAfterMs },
+    });
   }
 }
 
@@ -62,7 +64,7 @@ export class BacklogGate {
     this.#modules = modules;
     this.#putOff = modules.metrics.counter({
       name: "txpool_put_off_total",
-      help: "Transactions that were put off because the network falls behind, by who sent them (caller, peer).",
+      help: "Transactions deferred because the network is behind, by sender (caller, peer).",
       labels: ["from"],
       values: ["caller", "peer"],
     });

@@ -23,7 +23,7 @@ export type JournalRecord =
       readonly transaction: Uint8Array;
       /** Unknown in journals of earlier builds. */
       readonly sender: Address | undefined;
-      /** Signers of its authorizations (EIP-7702), undefined for one without; absent where it has none. */
+      /** Signers of its authorizations (EIP-7702), undefined for an invalid one; absent if it has no authorizations. */
       readonly authorities?: readonly (Address | undefined)[];
     }
   | { readonly kind: "removed"; readonly hash: Hash };
@@ -253,8 +253,8 @@ export class PoolJournal {
   }
 
   /**
-   * Continues the file of the last run, whose records are what the pool holds now.
-   * @returns false when there is no such file, or more than one
+   * Continues the file of the last run, whose records match the pool.
+   * @returns false if there is no such file, or more than one
    * @throws JournalWriteError
    */
   resume(): boolean {
@@ -273,7 +273,7 @@ export class PoolJournal {
 
   /**
    * Begins a new file with the content of the pool.
-   * @throws JournalWriteError: the old file still holds what it held
+   * @throws JournalWriteError; the old file is then not changed
    */
   rewrite(): void {
     const next = nameOf(++this.#number);
@@ -340,7 +340,7 @@ export class PoolJournal {
   }
 }
 
-/** The size of what was written, in bytes. */
+/** Bytes written so far. */
 function writeAll(file: LogFile, transactions: Iterable<PooledTransaction>): number {
   let size = 0;
   let batch: Uint8Array[] = [];

@@ -53,7 +53,7 @@ export type JournaledPoolModules = {
   readonly failPoint?: ((name: string) => void) | undefined;
 };
 
-/** Restores in `mempool` what `directory` holds of an earlier run, and stores from now on what is added. */
+/** Restores the transactions in `directory` of an earlier run into `mempool`, and stores added ones from then on. */
 export function journalPool(
   mempool: Mempool,
   { directory, keepsRejected = false, log, failPoint = () => {} }: JournaledPoolModules,

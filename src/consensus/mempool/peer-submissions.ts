@@ -28,7 +28,7 @@ class PeerQueueFullError extends NodeError {
 type PeerSubmissionModules = {
   readonly pool: Pick<SubmissionPool, "add" | "checkBlob" | "checkSetCode">;
   readonly blobs: {
-    /** undefined when the proofs of `sidecar` hold, else what is wrong. */
+    /** undefined if the proofs of `sidecar` are valid, otherwise their fault. */
     verifyForPeer(sidecar: BlobSidecar): Promise<string | undefined>;
   };
   readonly authorities: AuthorityRecovery;
@@ -81,7 +81,7 @@ export class PeerSubmissions {
     if (this.#waiting.length >= WAITING_MAX) throw new PeerQueueFullError();
     if (isBlobSubmission(submission)) {
       const wanted = pool.checkBlob(submission);
-      // Sidecars of before Osaka are converted for callers alone: that takes seconds.
+      // Sidecars from before Osaka are converted only for callers, because it takes seconds.
       checkSidecar(submission.tx, submission.sidecar, wanted);
     } else pool.checkSetCode(submission);
     this.#waiting.push({ submission, run });

@@ -28,11 +28,11 @@ export type MempoolOptions = {
   readonly blobBytesMax: number;
 };
 
-/** Transactions after a nonce gap: as spam they cost their sender nothing and must leave room for what can be executed. */
+/** Queued transactions (after a nonce gap): spam of them costs nothing, so they must leave room for executable ones. */
 export const QUEUE_LIMITS = {
-  /** Of the pool's memory that they may take. */
+  /** Share of the pool's memory that queued transactions may use. */
   sharePercent: 25,
-  /** How long those of an account stay without anything happening to it; geth's. */
+  /** Time after which an inactive account loses its queued transactions; as in geth. */
   lifetimeMs: 3 * 3_600_000,
 } as const;
 
@@ -51,11 +51,14 @@ export const MEMPOOL_DEFAULTS: MempoolOptions = {
   blobBytesMax: 128 * 2 ** 20,
 };
 
-/** Work on blobs that may wait for its thread. */
+/** Blob work that may wait for the thread that does it. */
 export const BLOB_QUEUE_LIMITS = {
-  /** Transactions whose proofs are to be verified. Each holds up to 1 MiB and takes some 0.3 s of a thread: the last one waits no longer than an HTTP client does. */
+  /**
+   * Transactions whose proofs wait for verification. Each holds up to 1 MiB and takes about 0.3 s, so the last is done within an HTTP
+   * client's timeout.
+   */
   verificationsMax: 32,
-  /** Requests for proofs. Each takes up to 20 s of a thread: what waits longer has been given up by its caller. */
+  /** Requests that wait for proofs to be computed. Each takes up to 20 s; callers give up on longer waits. */
   proofsMax: 4,
 } as const;
 

@@ -48,7 +48,7 @@ export type SubmissionPool = {
 /** KZG work, done without blocking the thread of the chain. */
 export interface BlobVerifier {
   /**
-   * undefined when the proofs of `sidecar` hold, else what is wrong.
+   * undefined if the proofs of `sidecar` are valid, otherwise their fault.
    * @throws NodeError when too many wait already
    */
   verify(sidecar: BlobSidecar): Promise<string | undefined>;

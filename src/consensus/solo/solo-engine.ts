@@ -130,7 +130,7 @@ export class SoloEngine implements Omit<Engine, "start" | "stop"> {
       this.#scheduleInstant();
     }
     if (intervalMs > 0) {
-      // Blocks of a node that nobody can reach any more are no reason for its program to live.
+      // The blocks of an unreachable node must not keep its program alive.
       this.#timer = timers.every(intervalMs, "block", () => this.#guarded(() => this.#produceAtInterval()));
       if (packsAhead) unsubscribe.push(onExecutable(() => this.#scheduleAhead()));
     }

@@ -110,7 +110,7 @@ export class ReceivedSnapshot {
     const received = this.#block?.consensusData ?? EMPTY_BYTES;
     const punished = decodeConsensusData(received)?.cast?.offences ?? [];
     if (!equalBytes(received, encodeConsensusData(withOffences(data, punished)))) {
-      throw new InvalidSnapshotError("the consensus data is not that of the block");
+      throw new InvalidSnapshotError("the consensus data does not match the block");
     }
   }
 
@@ -119,19 +119,19 @@ export class ReceivedSnapshot {
     const { block, receipts, consensusData, accessList } = decodeBlockRecord(content);
     // First: what is computed of a header that anybody made up can take for ever, like the blob base fee of a huge excess.
     if (headerHash(block.header) !== appHash || block.header.number !== snapshot.height) {
-      throw new InvalidSnapshotError("the block is another one than CometBFT verified");
+      throw new InvalidSnapshotError("the block differs from the one that CometBFT verified");
     }
     const verified = verifyReceivedBlock(block, receipts, config);
     const data = decodeConsensusData(consensusData);
     if (data === undefined || !equalBytes(encodeConsensusData(data), consensusData)) {
-      throw new InvalidSnapshotError("the consensus data of the block is not in its form");
+      throw new InvalidSnapshotError("the consensus data of the block is not canonical");
     }
     if (block.header.blockAccessListHash !== (accessList && keccak256Hash(accessList))) {
-      throw new InvalidSnapshotError("the access list is not that of the block");
+      throw new InvalidSnapshotError("the access list does not match the block");
     }
     const record = { ...verified, consensusData, accessList, changes: NO_CHANGES };
     const written = encodeBlockRecord(record, new Set());
-    if (!equalBytes(written, content)) throw new InvalidSnapshotError("the block is not in its form");
+    if (!equalBytes(written, content)) throw new InvalidSnapshotError("the block is not canonical");
     // A copy: views would hold the whole chunk.
     if (snapshot.chunks === 1) throw new InvalidSnapshotError("the snapshot has no state");
     this.#block = {
@@ -146,7 +146,7 @@ export class ReceivedSnapshot {
     const { part: content, proof } = unpackPart(chunk);
     const part = readChanges(new ByteReader(content));
     if (part.accounts.length === 0 || !equalBytes(encodeChanges(part), content)) {
-      throw new InvalidSnapshotError("a part of the state is not in its form");
+      throw new InvalidSnapshotError("a part of the state is not canonical");
     }
     const newCodes: Hash[] = [];
     for (const change of part.accounts) {
@@ -171,7 +171,7 @@ export class ReceivedSnapshot {
     const last = this.#last;
     if (last?.address !== address) return false;
     if (storage.size === 0 || !sameAccount(account!, last.account!)) {
-      throw new InvalidSnapshotError("an account is there twice", { address });
+      throw new InvalidSnapshotError("an account occurs twice", { address });
     }
     return true;
   }
@@ -189,10 +189,11 @@ export class ReceivedSnapshot {
   #assertCodes(codes: ReadonlyMap<Hash, Uint8Array>, expected: readonly Hash[]): void {
     const found = [...codes.keys()];
     if (found.length !== expected.length || found.some((hash, i) => hash !== expected[i])) {
-      throw new InvalidSnapshotError("the codes of a part are not those that its accounts bring");
+      throw new InvalidSnapshotError("the codes of a part do not match its accounts");
     }
     for (const [codeHash, code] of codes) {
-      if (keccak256Hash(code) !== codeHash) throw new InvalidSnapshotError("a code has another hash", { codeHash });
+      if (keccak256Hash(code) !== codeHash)
+        throw new InvalidSnapshotError("a code does not match its hash", { codeHash });
     }
   }
 
@@ -200,7 +201,7 @@ export class ReceivedSnapshot {
   #assertEnd(): void {
     const root = this.#state.finish();
     if (!equalBytes(root, this.#stateRoot)) {
-      throw new InvalidSnapshotError("the state is not that of the block", { root: hashFromBytes(root) });
+      throw new InvalidSnapshotError("the state does not match the block", { root: hashFromBytes(root) });
     }
   }
 }

@@ -36,7 +36,7 @@ type RestoreModules = { readonly source: ConsensusDataSource; readonly log: Logg
 
 /** The calls of an application whose state comes from peers. */
 export type Restore = Pick<Application, "info" | "offerSnapshot"> & {
-  /** @throws what the source of consensus data throws, and what the disk does; it needs another offer then */
+  /** @throws errors of the source of consensus data and of the disk; it then needs another offer */
   applySnapshotChunk(index: number, chunk: Uint8Array, sender: string): Promise<ApplyResult>;
   /** The block whose state was restored; undefined before. */
   restored(): RestoredBlock | undefined;
@@ -91,7 +91,7 @@ export class SnapshotRestore implements Restore {
     this.#received = new ReceivedSnapshot({ snapshot, appHash, config });
     this.#store?.abandon();
     this.#store = UnfinishedStore.whole(directory, appHash);
-    if (this.#store !== undefined) this.#log.info("the state is on disk already, its parts are not read again");
+    if (this.#store !== undefined) this.#log.info("the state is already on disk; its parts are not read again");
     this.#senders.clear();
     return "accept";
   }
@@ -101,7 +101,7 @@ export class SnapshotRestore implements Restore {
     if (received === undefined) return result("abort");
     const { snapshot, appHash } = received;
     if (index !== received.next || !isChunkOf(snapshot, index, chunk)) {
-      this.#log.warn("chunk of a snapshot does not fit", { index, sender });
+      this.#log.warn("invalid snapshot chunk", { index, sender });
       return { result: "retry", refetchChunks: [received.next], rejectSenders: [sender] };
     }
     this.#senders.add(sender);
@@ -132,7 +132,7 @@ export class SnapshotRestore implements Restore {
     }
     if (received.isWhole) {
       this.#received = undefined;
-      this.#log.info("the snapshot is whole, its index is made", { height });
+      this.#log.info("the snapshot is complete; building its index", { height });
       this.#store!.finish();
       this.#store = undefined;
       this.#restored = { height, appHash };

@@ -13,7 +13,7 @@ const SNAPSHOTS_KEPT = 2;
 
 /** A folder with such a name is a whole snapshot: height and format. */
 const NAME = /^(\d{1,15})-(\d{1,9})$/;
-/** Of format 1 too, whose folders were named for the height alone. */
+/** Including format 1, whose folders were named only by height. */
 const ANY_FORMAT = /^\d+(-\d+)?$/;
 const UNFINISHED = "unfinished";
 const HASH_BYTES = 32;
@@ -39,7 +39,7 @@ export class SnapshotFiles {
     });
   }
 
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   chunk(height: number, format: number, index: number): Uint8Array {
     if (format !== SNAPSHOT_FORMAT || !this.#heights().includes(height)) return EMPTY_BYTES;
     return readIfThere(join(this.#folder(height), String(index)));

@@ -49,7 +49,7 @@ export function createSnapshots(
   { interval, chunkBytes = CHUNK_BYTES }: SnapshotsOptions,
   { chain, store, files, failures, metrics, log, pause = setImmediate }: SnapshotsModules,
 ): Snapshots {
-  const taken = metrics.counter({ name: "snapshots_total", help: "Snapshots of the state taken." });
+  const taken = metrics.counter({ name: "snapshots_total", help: "State snapshots taken." });
   let isTaking = false;
   let isClosed = false;
 
@@ -82,7 +82,7 @@ export function createSnapshots(
     const unpin = store.pinState(height);
     try {
       if (!hasAncestors(chain.stateAt(height), height, chain)) {
-        log.warn("no snapshot: the state does not hold the hashes of older blocks (EIP-2935)");
+        log.warn("cannot take a snapshot: the state lacks the hashes of older blocks (EIP-2935)");
         return;
       }
       const proofs = new BoundaryProofs();

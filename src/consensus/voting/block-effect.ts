@@ -39,7 +39,7 @@ type GovernanceEffect = {
   readonly left: readonly Signer[];
   /** The offences that had an effect. */
   readonly jailed: readonly Offence[];
-  /** What the vote about a rule decided; value 0: there is no agreement any more, of what can be without. */
+  /** The decision of a vote on a rule; value 0 ends the agreement on a clearable rule. */
   readonly decided: Parameter | undefined;
 };
 

@@ -14,7 +14,7 @@ class TooManyParameterProposalsError extends NodeError {
   readonly code = "CLIQUE_TOO_MANY_PROPOSALS";
   constructor() {
     const limit = VOTES_PER_SIGNER_MAX;
-    super(`more than ${limit} proposals about rules: discard one first`, { limit });
+    super(`at most ${limit} proposals on rules are allowed: discard one first`, { limit });
   }
 }
 
@@ -42,14 +42,14 @@ export class ParameterProposals {
     return this.#parameters;
   }
 
-  /** Durable when it returns. @throws TooManyParameterProposalsError, and what the disk throws */
+  /** Durable when it returns. @throws TooManyParameterProposalsError, and errors of the disk */
   propose(parameter: Parameter): void {
     const others = this.#parameters.filter(({ name }) => name !== parameter.name);
     if (others.length >= VOTES_PER_SIGNER_MAX) throw new TooManyParameterProposalsError();
     this.#store([...others, parameter]);
   }
 
-  /** Does nothing where there is no proposal about `name`. */
+  /** Does nothing if there is no proposal on `name`. */
   discard(name: string): void {
     const others = this.#parameters.filter((parameter) => parameter.name !== name);
     if (others.length < this.#parameters.length) this.#store(others);
@@ -93,11 +93,11 @@ function read(path: string): readonly Parameter[] {
     entries = Object.entries(JSON.parse(readFileSync(path, "utf8")) as object);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw new ParameterProposalsFileError(`${path} does not hold proposals`, { path }, { cause });
+    throw new ParameterProposalsFileError(`${path} does not contain proposals`, { path }, { cause });
   }
   return entries.map(([name, value]) => {
     if (!isKnownParameter(name) || typeof value !== "string" || !/^\d{1,19}$/.test(value)) {
-      throw new ParameterProposalsFileError(`${path}: ${name} is no proposal about a rule`, { path, name });
+      throw new ParameterProposalsFileError(`${path}: ${name} is not a proposal on a rule`, { path, name });
     }
     return { name, value: BigInt(value) };
   });

@@ -19,7 +19,7 @@ const GWEI = 1_000_000_000n;
 const PARAMETERS: Readonly<Record<string, ParameterRule>> = {
   /** A transfer has to fit; the upper bound is that of an integer in JSON. */
   gasLimit: { least: 21_000n, most: 2n ** 53n - 1n, isClearable: true, unit: "gas" },
-  /** 0 is a value: tips of 0 are accepted by every node. The upper bound is a typing error that nobody could pay. */
+  /** 0 is a value: tips of 0 are accepted by every node. Values above the bound are typing errors, which no one could pay. */
   minimumTip: { least: 0n, most: 1_000_000n * GWEI, isClearable: false, unit: "wei per gas" },
   /** The fastest pace that CometBFT holds, and the slowest that `consensus.block-time` takes. */
   blockPeriodMs: { least: 50n, most: 600_000n, isClearable: true, unit: "ms" },
@@ -70,10 +70,10 @@ export function whyRefused(
 ): string | undefined {
   const { name, value } = parameter;
   const current = values.find((agreed) => agreed.name === name)?.value;
-  if (value === current) return "it has this value already";
-  if (current === undefined && values.length >= VALUES_MAX) return "too many values are agreed on";
+  if (value === current) return "it already has this value";
+  if (current === undefined && values.length >= VALUES_MAX) return "too many agreed values";
   if (isForkName(name)) return whyNoFork(values, parameter, block) ?? whyNoRoom(values, parameter);
-  if (value === 0n && current === undefined && PARAMETERS[name]?.isClearable) return "there is no agreement on it";
+  if (value === 0n && current === undefined && PARAMETERS[name]?.isClearable) return "no value is agreed";
   const hasLists = name === "gasLimit" && hasAmsterdam(values, block.config);
   return whyOutOfBounds(name, value, hasLists ? AMSTERDAM_GAS_LIMIT_MIN : undefined);
 }
@@ -93,7 +93,7 @@ function whyNoRoom(values: readonly Parameter[], { name, value }: Parameter): st
 /** Why no block of Amsterdam can have that gas limit; undefined where it can. */
 export function whyLowGasLimit(gasLimit: bigint): string | undefined {
   if (gasLimit >= AMSTERDAM_GAS_LIMIT_MIN) return undefined;
-  return `the gas limit is ${gasLimit}, and blocks of Amsterdam need ${AMSTERDAM_GAS_LIMIT_MIN} for their access lists: vote on gasLimit first`;
+  return `the gas limit is ${gasLimit}, but Amsterdam blocks need ${AMSTERDAM_GAS_LIMIT_MIN} for their access lists: vote on gasLimit first`;
 }
 
 function whyNoFork(
@@ -107,8 +107,8 @@ function whyNoFork(
   const current = values.find((agreed) => agreed.name === name)?.value ?? 0n;
   if (current !== 0n && current < earliest) return "it begins too soon to be changed";
   if (value === 0n) return undefined;
-  if (value > FORK_TIME_MAX) return "no block will have that time";
-  if (value < earliest) return `a fork begins ${FORK_NOTICE_SECONDS} s or more after the block that decides`;
+  if (value > FORK_TIME_MAX) return "that time is out of range";
+  if (value < earliest) return `a fork must begin at least ${FORK_NOTICE_SECONDS} s after the block that decides it`;
   const forks = values.filter((agreed) => isForkName(agreed.name));
   const at = forks.findIndex((agreed) => agreed.name === name);
   const isScheduled = (fork: Parameter) => fork.value !== 0n;
@@ -121,7 +121,7 @@ function whyNoFork(
 
 function whyOutOfBounds(name: string, value: bigint, higherLeast?: bigint): string | undefined {
   const rule = PARAMETERS[name];
-  if (rule === undefined) return "there is no such parameter";
+  if (rule === undefined) return "unknown parameter";
   if (value === 0n && rule.isClearable) return undefined;
   const least = higherLeast ?? rule.least;
   if (value >= least && value <= rule.most) return undefined;

@@ -16,7 +16,7 @@ export const PROPOSALS_MAX = 100;
 class TooManyProposalsError extends NodeError {
   readonly code = "CLIQUE_TOO_MANY_PROPOSALS";
   constructor() {
-    super(`more than ${PROPOSALS_MAX} proposals: discard one first`, { limit: PROPOSALS_MAX });
+    super(`at most ${PROPOSALS_MAX} proposals are allowed: discard one first`, { limit: PROPOSALS_MAX });
   }
 }
 
@@ -28,9 +28,9 @@ class ProposalsFileError extends NodeError {
 /** The votes this node casts when it proposes blocks, until they are discarded. */
 export type Proposals = {
   all(): readonly Vote[];
-  /** Durable when it returns. @throws TooManyProposalsError, and what the disk throws */
+  /** Durable when it returns. @throws TooManyProposalsError, and errors of the disk */
   propose(vote: Vote): void;
-  /** Does nothing where there is no proposal about `candidate`. */
+  /** Does nothing if there is no proposal on `candidate`. */
   discard(candidate: Address): void;
   /**
    * The vote for block `height`: of the proposals that would change `snapshot` and that `proposer` has not voted for in it, the one with
@@ -92,14 +92,14 @@ function read(path: string): readonly Vote[] {
     );
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw new ProposalsFileError(`${path} does not hold proposals`, { path }, { cause });
+    throw new ProposalsFileError(`${path} does not contain proposals`, { path }, { cause });
   }
 }
 
 function voteOf(candidate: Address, authorize: boolean, publicKey: Uint8Array): Vote {
   if (!authorize) return { candidate, authorize: false, publicKey: EMPTY_BYTES };
   if (addressOfCompressedKey(publicKey) !== candidate) {
-    throw new ProposalsFileError(`the public key of ${candidate} is that of another address`);
+    throw new ProposalsFileError(`the public key of ${candidate} belongs to another address`);
   }
   return { candidate, authorize: true, publicKey };
 }

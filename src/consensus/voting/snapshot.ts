@@ -24,7 +24,7 @@ export type Snapshot = {
   readonly signers: readonly Signer[];
   /** In the order in which they were cast; all of one epoch. */
   readonly votes: readonly CastVote[];
-  /** Validators that were removed for an offence, with the block of their last one, the newest last; absent where there is none. */
+  /** Validators that were removed for an offence, with the block of their last offence, newest last; absent if there are none. */
   readonly jailed?: readonly Jailed[];
 };
 
@@ -42,7 +42,10 @@ export const EPOCH_BLOCKS = 30_000;
 export const SIGNERS_MAX = 100;
 export const VOTES_PER_SIGNER_MAX = 16;
 
-/** True when a vote on `candidate` would change something: add what is no validator, drop one that is not the last. */
+/**
+ * True if a vote on `candidate` would change something: it adds an address that is not a validator, or drops a validator that is not the
+ * last.
+ */
 export function isMeaningful(
   { signers }: Snapshot,
   { candidate, authorize }: Pick<Vote, "candidate" | "authorize">,

@@ -42,7 +42,7 @@ const ELEMENTS_SHOWN = 16;
 /** Deepest nesting of arrays and tuples: data of a contract may claim any. */
 const DEPTH_MAX = 8;
 
-/** Data that does not encode what the ABI says. */
+/** Data that does not match the ABI. */
 class MalformedAbiError extends Error {}
 
 /** `name: value, …` of ABI-encoded values (Solidity's contract ABI specification); undefined where the data encodes something else. */

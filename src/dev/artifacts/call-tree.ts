@@ -33,7 +33,7 @@ type TracedLog = {
 
 type CallTreeModules = {
   readonly contracts: Contracts;
-  /** The contract at an address; undefined where the project has none with its code. */
+  /** The contract at an address; undefined if the project has no contract with its code. */
   readonly contractAt: (address: Address) => Contract | undefined;
   /** What other addresses are called; undefined: they have no name. */
   readonly nameOf?: (address: Address) => string | undefined;
@@ -103,7 +103,7 @@ export function callText({ name = "", inputs = [] }: AbiItem, data: Hex): string
   return `${name}(${text ?? shortened(data)})`;
 }
 
-/** `InsufficientBalance(…)` of the project's errors, the text of `require`, or what the EVM says. */
+/** `InsufficientBalance(…)` of the project's errors, the text of `require`, or the EVM's reason. */
 export function failureText(error: string, output: Hex, contract: Contract | undefined, contracts: Contracts): string {
   const item = BUILT_IN[output.slice(0, 10)] ?? contracts.item("error", output.slice(0, 10), contract);
   return item === undefined ? error : callText(item, output);

@@ -29,7 +29,7 @@ export class Contracts {
   readonly #creatable: Contract[] = [];
   readonly #items = new Map<string, AbiItem>();
   readonly #all: Contract[] = [];
-  /** Items of standards, made when the project has none: hashes of some hundred signatures. */
+  /** Items of standards, created lazily: they hash a few hundred signatures. */
   #wellKnown: ReadonlyMap<string, readonly AbiItem[]> | undefined;
 
   /** In the order in which they were added. */
@@ -72,7 +72,7 @@ export class Contracts {
 
   /**
    * A function, event or error by selector or topic, of `contract` or else of any, since proxies have the ABI of another, or else of a standard.
-   * @param indexed how many of an event's arguments are topics: ERC-20 and ERC-721 have events that differ in that alone
+   * @param indexed how many of an event's arguments are topics: some events of ERC-20 and ERC-721 differ only in that
    */
   item(kind: "function" | "event" | "error", id: string, contract?: Contract, indexed?: number): AbiItem | undefined {
     const key = `${kind} ${id}`;
@@ -113,7 +113,7 @@ export function withPlaceholders(code: Uint8Array, { placeholders }: CompiledCod
 
 /** Where the code of a contract came from, as solc's source maps say. */
 export type SourceMap = {
-  /** `s:l:f:j:m;…`, one entry for each instruction; what is left out is as in the entry before. */
+  /** `s:l:f:j:m;…`, one entry per instruction; omitted fields repeat those of the previous entry. */
   readonly text: string;
   /** Path and text of a source by its number in the compilation; undefined where the artifact does not have it. */
   readonly source: (index: number) => { readonly path: string; readonly text: string } | undefined;

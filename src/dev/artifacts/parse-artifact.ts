@@ -13,7 +13,7 @@ import {
 import type { AbiItem } from "./abi.ts";
 import type { CompiledCode, Contract, SourceMap, SourceTexts } from "./contracts.ts";
 
-/** Ranges by what is written there: the id of an immutable, or the name of a library. */
+/** Ranges by the id of the immutable or the name of the library written there. */
 type Ranges = Readonly<Record<string, readonly { readonly start: number; readonly length: number }[]>>;
 /** Ranges of addresses of libraries by file. */
 type Links = Readonly<Record<string, Ranges>>;

@@ -15,7 +15,7 @@ import {
   type FoundryArtifact,
 } from "./parse-artifact.ts";
 
-/** Larger ones are no artifacts: a build-info of a large project has some 50 MB. */
+/** Larger files are not artifacts: the build-info of a large project has about 50 MB. */
 const BOUNDS: FileBounds = { bytesMax: 128 << 20 };
 
 /** Called with a file that is passed over, and why. */
@@ -24,7 +24,7 @@ type OnPassedOver = (file: string, reason: string) => void;
 /**
  * The contracts of a folder that Foundry (`out`) or Hardhat (`artifacts`, with its build-info) wrote. Files that hold something else are
  * passed over; `onPassedOver` is called for those that cannot be read, or look like an artifact and are not of its shape.
- * @throws what the file system throws for `directory`
+ * @throws file system errors for `directory`
  */
 export function readArtifacts(directory: string, onPassedOver: OnPassedOver): Contracts {
   const contracts = new Contracts();
@@ -112,7 +112,7 @@ function jsonFiles(directory: string): string[] {
     .sort();
 }
 
-/** undefined where there is none that can be read. */
+/** undefined if there is no readable one. */
 function readText(file: string): string | undefined {
   try {
     return readTextFile(file, BOUNDS);

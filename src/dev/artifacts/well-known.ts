@@ -1,6 +1,6 @@
 import type { AbiItem, AbiParameter } from "./abi.ts";
 
-/** Functions, events and errors of standards and of OpenZeppelin's contracts: what a call looks like of which no artifact is known. */
+/** Functions, events and errors of standards and of OpenZeppelin's contracts: they decode calls without a known artifact. */
 const SIGNATURES = `
   function name() returns (string)
   function symbol() returns (string)

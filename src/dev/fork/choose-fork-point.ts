@@ -79,7 +79,7 @@ export async function chooseForkPoint(
   }
 }
 
-/** What the nodes answer to `eth_config`, for which nobody waits long: most of them have no such method. undefined: nothing */
+/** The nodes' answer to `eth_config`, with a short timeout, because most nodes lack the method; undefined if there is none. */
 async function readConfiguration(
   urls: readonly string[],
   access: RemoteAccess | undefined,

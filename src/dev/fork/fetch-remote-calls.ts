@@ -12,7 +12,7 @@ type RemoteEndpoint = Pick<RemoteUrl, "url" | "headers"> & {
   readonly name: string;
 };
 
-/** @throws ForkRemoteError where `text` is no address over HTTP; the text is not in the error, because it may hold a key */
+/** @throws ForkRemoteError if `text` is not an HTTP URL; the error omits the text, because it may contain a key */
 export function remoteEndpoint(text: string): RemoteEndpoint {
   const remote = httpUrl(text);
   if (remote === undefined) throw new ForkRemoteError("the address of a remote node is no HTTP URL");
@@ -73,7 +73,7 @@ type FetchOptions = {
   readonly access?: RemoteAccess | undefined;
   /** How state is read; as it is asked for, unless given. */
   readonly planReads?: PlanReads;
-  /** Nobody has heard of the nodes before: where they refuse connections, the address is wrong, and they are asked twice alone. */
+  /** The nodes have never answered, so a refused connection suggests a wrong address: they are asked only twice. */
   readonly isFirstContact?: boolean;
 };
 
@@ -123,7 +123,7 @@ export function fetchRemoteCalls(options: FetchOptions, timers: FetchTimers): Re
           isRefused &&= REFUSED.has(codeOf((error as Error).cause));
         }
       }
-      // A node that is away may have the state that the others lack; what they answered otherwise they will answer again.
+      // An unreachable node may have the state that the others lack; the others would repeat their answers.
       const isFinal = failures.some((error) => !(error instanceof ForkArchiveError));
       if (isFinal || failures.length === urls.length) throw worstOf(failures);
     }
@@ -225,7 +225,7 @@ function codeOf(error: unknown): string | undefined {
   return ((error as Error | undefined)?.cause as NodeJS.ErrnoException | undefined)?.code;
 }
 
-/** `error` with the node that it came from; what a caller's mistake is says nothing about the node. */
+/** `error` with its node; a caller's mistake says nothing about the node. */
 function named(error: unknown, { name }: Pick<RemoteEndpoint, "name">): unknown {
   if (error instanceof TemporaryError) return new TemporaryError(`${name}: ${error.message}`);
   const details = error instanceof NodeError ? { ...error.details, remote: name } : {};
@@ -235,7 +235,7 @@ function named(error: unknown, { name }: Pick<RemoteEndpoint, "name">): unknown 
   return error;
 }
 
-/** A lie counts more than a lack, and the lack of a state more than another. */
+/** A wrong answer outranks a missing one, and missing state outranks other failures. */
 function worstOf(failures: readonly NodeError[]): NodeError {
   return (
     failures.find((error) => error instanceof ForkProofError) ??

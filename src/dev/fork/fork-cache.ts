@@ -7,13 +7,16 @@ import type { RemoteCall } from "./remote-calls.ts";
 /** Longer results are traces of whole blocks: a few of them would take the place of all state. */
 const RESULT_LENGTH_MAX = 4 << 20;
 
-/** What a forked chain has read of its remote one. */
+/** State that a fork has read from its remote chain. */
 export const FORK_CACHE_LIMITS = {
-  /** Memory, and about the size of the file: some 500,000 slots and 2,000 contracts, more than test suites read. What does not fit is read again. */
+  /**
+   * Memory, and about the size of the file: 500,000 slots and 2,000 contracts, more than test suites read. Entries that do not fit are
+   * fetched again.
+   */
   bytesMax: 256 * 2 ** 20,
 } as const;
 
-/** Which block a cache is of: results of one are never those of another, and what was proven is not mixed with what was not. */
+/** The block of a cache. Caches never mix blocks, nor proven with unproven results. */
 type CachedBlock = {
   readonly chainId: bigint;
   readonly number: number;
@@ -26,7 +29,7 @@ export function forkCacheName({ chainId, number, hash, isVerified }: CachedBlock
   return `${chainId}-${number}-${hash.slice(2)}${isVerified ? "" : "-unverified"}.jsonl`;
 }
 
-/** Removes caches of `directory` whose names do not say of which block they are, as earlier versions wrote them. Returns how many. */
+/** Removes caches whose names lack the block, as earlier versions wrote them. Returns their number. */
 export function removeUnboundCaches(directory: string): number {
   if (!existsSync(directory)) return 0;
   const unbound = readdirSync(directory).filter((name) => /^\d+-\d+\.jsonl$/.test(name));
@@ -35,10 +38,10 @@ export function removeUnboundCaches(directory: string): number {
 }
 
 /**
- * Results of the remote chain that never change: its state at the fork and what came before. One file, a line for each: the call and
- * its result as JSON. A line that was cut by a crash is ignored.
+ * Results of the remote chain that never change: its state at the fork, and older blocks. One file, a line for each: the call and its
+ * result as JSON. A line that was cut by a crash is ignored.
  *
- * The limit is for the memory of results, and about the size of the file: those that do not fit are not stored.
+ * The limit bounds the memory of results, and about the size of the file; results that do not fit are not stored.
  */
 export class ForkCache {
   readonly #path: string;

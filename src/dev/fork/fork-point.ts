@@ -24,13 +24,13 @@ export type ForkPoint = {
   /** What the remote chain calls the block: another hash than that of its fields where its headers are not Ethereum's. */
   readonly hash: Hash;
   readonly alloc: ReadonlyMap<Address, GenesisAccount>;
-  /** As the remote node names them; left out: those that the header shows. */
+  /** As the remote node names them, except those that the header shows. */
   readonly rules?: RemoteRules | undefined;
 };
 
 /** Accounts that the dev chain needs. */
 export type ForkAccounts = {
-  /** Are given this balance in wei; nonce and code stay those of the remote chain. */
+  /** They get this balance in wei; nonce and code stay the remote chain's. */
   readonly funded: ReadonlyMap<Address, bigint>;
   /** Contracts that blocks after `block` need; they are created where the remote chain has no code. */
   contractsAfter(block: ForkBlock): ReadonlyMap<Address, Uint8Array>;
@@ -114,7 +114,7 @@ export async function readForkPoint(
 /** What a dev chain continues; null: nothing, it has a genesis of its own. */
 export type ForkChoice = {
   readonly point: ForkPoint;
-  /** Nodes of the remote chain. Stored where `hardhat_reset` gave them; else those of the settings are asked. */
+  /** Nodes of the remote chain. Stored if `hardhat_reset` gave them; otherwise the settings have them. */
   readonly urls?: readonly string[];
   /** Chain id of the dev chain where it is not that of the remote one. */
   readonly ownChainId?: bigint;

@@ -40,7 +40,7 @@ function givenList(list: unknown): AccessList {
  * call that needs it.
  * @param call stores results where the state finds them
  * @param block QUANTITY of the forked block
- * @returns takes the call, and what an execution of it misses
+ * @returns a function of the call and the reads that its execution misses
  */
 export function createPrefetch(
   call: RemoteCalls,
@@ -76,13 +76,13 @@ export function createPrefetch(
     if (remembered.has(key)) return;
     if (remembered.size >= REMEMBERED_MAX) remembered.clear();
     remembered.add(key);
-    // What is no address is an error of the call.
+    // An invalid address is an error of the call.
     const named = [from, to].filter(
       (address): address is string => typeof address === "string" && ADDRESS.test(address),
     );
     const given = givenList(accessList);
     const request = { from, to, data: input, value };
-    // A transfer of ether touches what it names.
+    // A transfer of ether touches only the accounts it names.
     const isTransfer = input === undefined || input === "0x";
     const [, computed] = await Promise.allSettled([
       call([...named.flatMap(readsOfAccount), ...readsOf(given)]),

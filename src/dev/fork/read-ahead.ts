@@ -13,7 +13,7 @@ import type { ForkCache } from "./fork-cache.ts";
 import type { RemoteCall, RemoteCalls, SyncRemoteCalls } from "./remote-calls.ts";
 import { accountReads } from "./remote-state.ts";
 
-/** Slots of a ring buffer that are read with the first one: those of the next blocks, or of the next seconds. */
+/** Slots of a ring buffer that are read with the first one, for the next blocks or seconds. */
 const AHEAD = 32n;
 /** EIP-2935 */
 const HISTORY_LENGTH = 8191n;
@@ -82,8 +82,8 @@ function range(first: bigint, end: bigint): bigint[] {
 }
 
 /**
- * Calls what `cache` does not know. `call` has checked what it answers, so nothing else is ever stored. A null may be a block that a load balancer's other
- * node has: it is asked for again.
+ * Calls the node for results that `cache` lacks. `call` has checked the answers, so only valid ones are stored. A null may be a block that
+ * a load balancer's other node has: it is asked for again.
  */
 export function cachedCalls(call: RemoteCalls, cache: ForkCache): RemoteCalls {
   return async (calls, options) => {

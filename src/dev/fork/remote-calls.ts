@@ -80,7 +80,9 @@ function resultOf({ result, error }: JsonObject, { method }: RemoteCall): unknow
   throw new ForkAnswerError(text, { method, remoteCode: code });
 }
 
-/** Without its text: what is no answer to a batch may come from any program. Some providers send the error alone, without what surrounds it. */
+/**
+ * Without the text: an answer of another form may come from any program. Some providers send the error alone, without what surrounds it.
+ */
 function wholeBatchError(answer: unknown): Error {
   const object = typeof answer === "object" && answer !== null ? (answer as JsonObject) : {};
   const { error = object } = object;

@@ -53,7 +53,7 @@ export type RemoteHeader = {
 
 /**
  * The header of a block as a remote node answers it, decoded by the same rules as one in the block log.
- * @throws ForkRemoteError where it is no header
+ * @throws ForkRemoteError if it is not a header
  */
 export function remoteHeaderOf(json: unknown): RemoteHeader {
   const block = objectOf(json);

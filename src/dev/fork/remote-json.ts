@@ -7,7 +7,7 @@ import { ForkRemoteError } from "./errors.ts";
 /** What one answer of a remote node may take. Its memory is some four times its bytes while it is decoded. */
 export type JsonLimits = { readonly bytes: number; readonly depth: number };
 
-/** Each value takes up to a hundred bytes, whatever it took in the text; those of nodes are hex, and longer than this. */
+/** Each value takes up to a hundred bytes of memory, whatever its length in the text; a node's hex values are longer than this. */
 const BYTES_PER_VALUE = 32;
 /** Of any answer, also a short one. */
 const VALUES_MIN = 1_000;
@@ -19,7 +19,7 @@ const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
-/** Counts what a JSON text will be in memory while its bytes arrive, so that a text that is small and a value that is huge is never parsed. */
+/** Estimates the memory of the parsed JSON while its bytes arrive, so that a small text with a huge value is never parsed. */
 class JsonMeter {
   readonly #limits: JsonLimits;
   #bytes = 0;
@@ -58,7 +58,7 @@ class JsonMeter {
 
 /**
  * The JSON value in the body of `response`, read up to `limits`. An encoded body (gzip) counts as unpacked: `fetch` unpacks it piece by piece.
- * @throws ForkRemoteError for what is no JSON or too large; what the connection throws
+ * @throws ForkRemoteError for text that is not JSON or too large; errors of the connection
  */
 export async function readJson(
   { body, headers }: Pick<Response, "body" | "headers">,
@@ -80,7 +80,7 @@ export async function readJson(
   return decode(() => JSON.parse(parts.join("")) as unknown);
 }
 
-/** @throws ForkRemoteError without any of the text: it may come from a program that is no node and that only this one can reach */
+/** @throws ForkRemoteError without any of the text, which may come from a private server that is not a node */
 function decode<T>(run: () => T): T {
   try {
     return run();

@@ -17,7 +17,7 @@ const ACCESS_LIST_LENGTH_MAX = 20_000;
 
 type Decode = (result: unknown, params: readonly unknown[]) => unknown;
 
-/** Forms and ranges of what the fork itself reads. One spelling comes out, so that a cache has what a decoder has seen. */
+/** Forms and ranges of the fork's own reads. The output has one spelling, so that the cache stores what a decoder has accepted. */
 const DECODERS: Readonly<Record<string, Decode>> = {
   eth_chainId: (result) => toQuantity(bigintOf(result, CHAIN_ID_BITS)),
   eth_getBalance: (result) => toQuantity(bigintOf(result)),
@@ -45,7 +45,9 @@ const PROOF_BYTES = 64 << 10;
 const BLOCK_BYTES = 4 << 20;
 const ACCESS_LIST_BYTES = 2 << 20;
 
-/** Of an answer to `call`, as far as its method bounds it: small reads are most of what a fork asks for, and no node may answer them at length. */
+/**
+ * Size limit of an answer to `call`, if its method bounds it: most reads of a fork are small, and no node may answer them with large texts.
+ */
 export function answerBytesMax({ method, params }: RemoteCall): number {
   switch (method) {
     case "eth_chainId":
@@ -92,7 +94,7 @@ function block(result: unknown, wanted: { readonly number?: unknown; readonly ha
 type ReadPlan = {
   readonly calls: readonly RemoteCall[];
   /**
-   * Results of the reads, in their order, from those of `calls`.
+   * Results of the reads, in order, from the results of `calls`.
    * @throws ForkRemoteError, ForkProofError
    */
   resultsOf(answers: readonly unknown[]): readonly unknown[];

@@ -4,7 +4,7 @@ import { ForkRemoteError } from "./errors.ts";
 import type { FetchRemoteData, FetchRemoteHandlers } from "./fetch-remote.thread.ts";
 import type { RemoteCall } from "./remote-calls.ts";
 
-/** While the chain's thread waits, the node answers nobody. A call that fails by then is answered with an error, and a block is tried again. */
+/** While the chain's thread waits, the node cannot answer. After this time a call fails with an error, and a block is tried again. */
 const CALLS_MS_MAX = 30_000;
 /** The thread aborts its own calls after CALLS_MS_MAX; one that has not done it so much later hangs. */
 const GRACE_MS = 5_000;

@@ -32,7 +32,7 @@ export type Message = {
   readonly data: Uint8Array;
   /** Gas for execution, intrinsic gas already taken off. */
   readonly gas: bigint;
-  /** EIP-8037: gas besides that pays for growth of the state alone; 0n unless given. */
+  /** EIP-8037: additional gas that pays only for state growth; 0n unless given. */
   readonly reservoir?: bigint | undefined;
   /** What precedes the first frame could not be paid (EIP-2780): it halts before it begins, and tracers see it do so. */
   readonly isUnpaid?: boolean;

@@ -62,7 +62,7 @@ export function delegateOf(session: Session, account: number): number {
   const { memory, codes } = session;
   const { bytes } = codes.byId(memory.get32(account + record.codeId));
   const target = accountOf(session, addressFromBytes(bytes.subarray(3)));
-  // Code that is itself a delegation does not run: 0xef is no opcode.
+  // Code that is itself a delegation does not run: 0xef is not an opcode.
   return target;
 }
 

@@ -149,7 +149,7 @@ const ROWS: readonly Row[] = [
   { code: 0xff, name: "SELFDESTRUCT", gas: { frontier: 0, tangerineWhistle: 5000 }, pops: 1, pushes: 0, kind: "halt", isDynamic: true },
 ];
 
-/** The opcodes of `hardfork` at their numbers; undefined where it has none. */
+/** The opcodes of `hardfork` by number; undefined for unassigned numbers. */
 export function opcodesOf(hardfork: Hardfork): readonly (Opcode | undefined)[] {
   const table = new Array<Opcode | undefined>(256).fill(undefined);
   for (const { since = "frontier", gas, ...row } of ROWS) {
@@ -206,7 +206,7 @@ function pairOf(byte: number): readonly [number, number] {
   return row < column ? [row + 1, column + 1] : [column + 1, 29 - row];
 }
 
-/** The opcode at `offset` of `code`; undefined where the fork has none. With the byte after it where that belongs to it. */
+/** The opcode at `offset` of `code`, with its immediate byte if it has one; undefined if the fork does not define it. */
 export function opcodeAt(
   opcodes: readonly (Opcode | undefined)[],
   code: Uint8Array,
@@ -242,7 +242,7 @@ const NAMES: ReadonlyMap<number, string> = new Map([
   ...RESERVED_NAMES,
 ]);
 
-/** geth's name of an opcode, whatever the fork; numbers nobody uses are named for what they are. */
+/** geth's name of an opcode, whatever the fork; unassigned numbers are named by their value. */
 export function opcodeName(code: number): string {
   return NAMES.get(code) ?? `opcode 0x${code.toString(16)} not defined`;
 }

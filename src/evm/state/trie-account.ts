@@ -30,7 +30,7 @@ export function encodeTrieAccount(account: Account, storageRoot: Uint8Array): Ui
   if (account.codeHash === EMPTY_CODE_HASH) encoded.set(EMPTY_CODE_HASH_BYTES, at);
   else writeHex(account.codeHash, encoded, at);
   at += 32;
-  // The hashes alone take 66 bytes, so the length always needs a byte of its own.
+  // The two hashes take 66 bytes, so the length always needs its own byte.
   encoded[0] = 0xf8;
   encoded[1] = at - 2;
   return copyShared(encoded, 0, at);

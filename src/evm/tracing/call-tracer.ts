@@ -37,7 +37,7 @@ export function createCallTracer(tables: FrameTables): TracerFactory {
   };
 }
 
-/** Records the outermost frame alone, with its logs numbered as if there were no others. */
+/** Records only the outermost frame, and numbers its logs as if there were no others. */
 function topRecorder(withLogs: boolean, recorder: CallFrameRecorder): FrameRecorder {
   return {
     hooks: {
@@ -70,7 +70,7 @@ type FrameStyle = {
   readonly whole: FrameGas;
   /** Whether `value` is shown. */
   readonly hasValue: (start: FrameStart) => boolean;
-  /** Members after those of `callTracer`, each after a comma. */
+  /** Members after `callTracer`'s, each after a comma. */
   readonly moreOf?: (frame: CallFrame) => string;
 };
 

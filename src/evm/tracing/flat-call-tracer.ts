@@ -31,7 +31,7 @@ export type FlatStyle = {
   readonly isParityTrace: boolean;
   /** A frame that is not shown hides those below it. */
   readonly isShown: (frame: CallFrame) => boolean;
-  /** A shown frame that is not listed is left out alone; absent: all are. */
+  /** Whether a shown frame is listed; its children are listed either way. Absent: all are listed. */
   readonly isListed?: (frame: CallFrame) => boolean;
   /** Members that say where the transaction is, each after a comma; empty for a call. */
   readonly location: string;
@@ -62,7 +62,7 @@ export function createFlatCallTracer(tables: FrameTables): TracerFactory {
   };
 }
 
-/** Writes the list of `top` and every frame below it, in the order they began; an empty list where there is none. */
+/** Writes the list of `top` and every frame below it, in execution order; an empty list if there is none. */
 export function writeFlatTraces(top: CallFrame | undefined, gas: FrameGas, style: FlatStyle, out: JsonWriter): void {
   out.text("[");
   if (top !== undefined) writeTraces(top, gas, style, [], out, true);

@@ -42,7 +42,7 @@ export class JsonWriter {
   #at = 0;
   #bytesBefore = 0;
 
-  /** @param scratch of the caller, for the first piece: of use for `finishText` alone, which leaves nothing in it */
+  /** @param scratch of the caller, for the first piece: useful only for `finishText`, which leaves nothing in it */
   constructor(scratch?: Uint8Array) {
     this.#scratch = scratch;
     this.#piece = scratch ?? new Uint8Array(PIECE_BYTES_MIN);

@@ -186,7 +186,7 @@ export function writeBlockFrames(
 
 /** Why the caller's script failed. @throws any other error: it fails the whole call, as in geth */
 function scriptErrorOf(error: unknown, { tracer }: TraceOptions): string {
-  // muxTracer is no script, whatever it holds.
+  // muxTracer is not a script, even if it contains one.
   const isScript = tracer !== "muxTracer" && tracer !== "";
   if (!(error instanceof ScriptFailedError) || !isScript) throw error;
   return error.message;

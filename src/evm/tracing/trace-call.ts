@@ -9,7 +9,7 @@ import { CountedBudget, orTracingFailed } from "./trace-budget.ts";
 import { type TraceOptions, traceMessage } from "./trace-message.ts";
 
 /**
- * debug_traceCall: the trace of a call that is no transaction; nothing is stored.
+ * debug_traceCall: the trace of a call, which is not stored.
  * @throws as traceMessage, InvalidCallArgumentsError, InvalidStateOverridesError, TracingFailedError
  */
 export function traceCall(

@@ -40,7 +40,7 @@ export type ConfigOverrides = Partial<Pick<ChainConfig, BlockForkField | TimeFor
 /** Runs the message on a state of its own, watched by `tracer`. */
 type RunTraced<Result> = (tracer: Tracer, state: WorldState) => Result;
 
-/** Where the text of a trace is written, and what it comes after. */
+/** Destination of a trace's text, and the text before it. */
 export type TraceSink = { readonly out: JsonWriter; readonly head: string };
 
 /**

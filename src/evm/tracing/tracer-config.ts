@@ -32,7 +32,7 @@ export function tracerConfigOf(tracer: string, value: unknown): TracerConfig {
 
 /**
  * The switches of `tracer`, false where `config` does not set them.
- * @throws InvalidTracerError for one that is no boolean
+ * @throws InvalidTracerError if it is not a boolean
  */
 export function readSwitches<Name extends string>(
   tracer: string,

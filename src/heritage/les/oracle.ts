@@ -5,7 +5,7 @@ import { type Hash, hashFromBytes, hashToBytes } from "../../base/primitives/has
 import { keccak256 } from "../../base/primitives/keccak.ts";
 import { uint64Bytes } from "./checkpoints/checkpoint.ts";
 
-/** What the oracle contract holds; `height` is 0 while there is no checkpoint. */
+/** The state of the oracle contract; `height` is 0 while it has no checkpoint. */
 type OracleCheckpoint = {
   readonly sectionIndex: number;
   readonly hash: Hash;

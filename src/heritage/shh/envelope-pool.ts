@@ -63,7 +63,7 @@ export class EnvelopePool {
     return this.#envelopes.has(hash) ? "added" : "tooLittleWork";
   }
 
-  /** Drops what has expired; how many that were. */
+  /** Drops expired envelopes; returns their number. */
   sweep(nowSeconds: number): number {
     let dropped = 0;
     for (const [expiry, hashes] of this.#byExpiry) {

@@ -19,7 +19,7 @@ export type Envelope = {
   readonly nonce: bigint;
 };
 
-/** An envelope with what is known of it. */
+/** An envelope with its derived values. */
 export type SealedEnvelope = Envelope & {
   /** keccak256 of the RLP */
   readonly hash: Hash;
@@ -42,7 +42,7 @@ const ENVELOPE_BYTES_MAX = DATA_BYTES_MAX + 1024;
 /** How far the clock of a sender may be ahead. */
 const CLOCK_SKEW_S = 20;
 
-/** The topic of the wire for what a program calls a topic. */
+/** The wire topic of a program's topic. */
 export function wireTopic(topic: Uint8Array): Uint8Array {
   return keccak256(topic).slice(0, TOPIC_LENGTH);
 }

@@ -6,9 +6,9 @@ import { concatBytes, leftPad } from "../../base/primitives/bytes.ts";
 import { IdentityFileError, WhisperLimitError } from "./errors.ts";
 import { type Identity, identityFromBytes, type Key } from "./message.ts";
 
-/** Where identities are stored; nothing is stored where there is none. */
+/** Storage of identities; absent if they are not stored. */
 export type IdentityFile = {
-  /** undefined: there is no file yet */
+  /** undefined if the file does not exist yet */
   read(): Uint8Array | undefined;
   /** Durable when it returns. */
   replace(content: Uint8Array): void;
@@ -60,7 +60,7 @@ export class Identities {
     return this.#entries.values();
   }
 
-  /** @throws WhisperLimitError, and what the file throws; then there is no such identity */
+  /** @throws WhisperLimitError, and errors of the file; the identity is then not added */
   create(kind: IdentityKind): Key {
     const ecdh = createECDH("secp256k1");
     const identity = identityFromBytes(ecdh.generateKeys());

@@ -9,7 +9,7 @@ export type MessageCriteria = {
   readonly to: Identity | undefined;
   /** Only messages signed by it. */
   readonly from: Identity | undefined;
-  /** By position: topics of the wire of which one must be there; empty: any. */
+  /** By position: wire topics, one of which must match; an empty list matches any. */
   readonly topics: readonly (readonly Uint8Array[])[];
 };
 
@@ -69,7 +69,7 @@ export class MessageFilters {
     return waiting;
   }
 
-  /** What the filter lets through; undefined when there is none of this id. Its changes count as polled. */
+  /** Messages that pass the filter; undefined if the id is unknown. Its changes count as polled. */
   matcher(id: string): ((topics: readonly string[], open: OpenMessage) => boolean) | undefined {
     const filter = this.#polled(id);
     if (filter === undefined) return undefined;
@@ -84,7 +84,7 @@ export class MessageFilters {
     }
   }
 
-  /** Removes filters that nobody polls, and from the others what `isGone`. */
+  /** Removes filters that are not polled, and messages that `isGone` from the others. */
   sweep(isGone: (hash: Hash) => boolean): void {
     const idleSince = this.#nowMs() - this.#options.idleMs;
     for (const [id, filter] of this.#filters) {

@@ -92,7 +92,7 @@ const SIGNATURE_LENGTH = 65;
 
 export type OpenedMessage = {
   readonly payload: Uint8Array;
-  /** Who signed it; undefined: nobody */
+  /** The signer; undefined if the message is not signed */
   readonly from: Identity | undefined;
   /** The identity it was encrypted for; undefined: it was not */
   readonly to: Identity | undefined;
@@ -117,7 +117,7 @@ export function wrapMessage(message: {
   return concatBytes(flags, signature, to === undefined ? payload : encryptEcies(to, payload));
 }
 
-/** The message in `data`; undefined when none of `keys` opens it, or its signature is invalid. */
+/** The message in `data`; undefined if none of `keys` decrypts it, or its signature is invalid. */
 export function openMessage(data: Uint8Array, keys: Iterable<Key>): OpenedMessage | undefined {
   const isSigned = (data[0]! & SIGNED) !== 0;
   const start = isSigned ? 1 + SIGNATURE_LENGTH : 1;

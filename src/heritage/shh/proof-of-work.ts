@@ -17,7 +17,7 @@ export function workProved(seed: Uint8Array, nonce: bigint): number {
   return leadingZeroBits(keccak256(message));
 }
 
-/** The best nonce that is found in `milliseconds`; 0 when there is no time to look for one. */
+/** The best nonce found in `milliseconds`; 0 if there is no time to search. */
 export function findWork(seed: Uint8Array, milliseconds: number, nowMs: () => number = () => performance.now()): Work {
   let best: Work = { nonce: 0n, bits: workProved(seed, 0n) };
   const end = nowMs() + milliseconds;

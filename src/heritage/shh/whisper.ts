@@ -19,21 +19,27 @@ import { type Identity, identityFromBytes, type Key, openMessage, wrapMessage } 
 import { type MessageCriteria, MessageFilters } from "./message-filters.ts";
 import type { Work } from "./proof-of-work.ts";
 
-/** Whisper in one node. */
+/** Whisper peers, messages and identities of one node. */
 export const WHISPER_LIMITS = {
-  /** Peers that are connected, in and out. Each opens a socket and gets every envelope; a message reaches a million nodes in five hops. */
+  /**
+   * Connected peers, inbound and outbound. Each uses a socket and receives every envelope; with 25, a message reaches a million nodes in
+   * five hops.
+   */
   peersMax: 25,
-  /** Bytes a second that one peer may send, over ten seconds: ten thousand messages of 1 KB in two seconds. Beyond it, it is banned. */
+  /** Bytes per second that one peer may send, averaged over ten seconds. A peer that sends more is banned. */
   peerBytesPerSecondMax: 5 * 2 ** 20,
-  /** How long a peer that broke the protocol is not connected to. */
+  /** Duration of the ban for a protocol violation. */
   banMs: 600_000,
-  /** All messages that have not expired, some 40,000 of 1 KB; when full, those with the least work leave. */
+  /** Total size of unexpired messages, about 40,000 of 1 KB. A full pool evicts those with the least proof of work. */
   poolBytesMax: 64 * 2 ** 20,
-  /** Identities and groups. Each takes part in opening every encrypted message whose topics a filter wants: a fraction of a millisecond. */
+  /**
+   * Identities and groups. The node tries each on every encrypted message that matches a filter's topics, a fraction of a millisecond per
+   * try.
+   */
   identitiesMax: 1_000,
-  /** Message filters of all callers: every message is compared with every filter. */
+  /** Message filters of all callers; the node compares every message with every filter. */
   filtersMax: 1_000,
-  /** Posts that wait while the work for another is done. The last one waits for 160 s when all ask for the longest work. */
+  /** Posts that wait for the proof of work of another. The last waits 160 s if all request the longest work. */
   postsMax: 16,
 } as const;
 
@@ -130,7 +136,7 @@ export class Whisper {
     return this.#modules.identities.get(identity) !== undefined;
   }
 
-  /** @throws UnknownIdentityError, WhisperLimitError, and what the search for work throws */
+  /** @throws UnknownIdentityError, WhisperLimitError, and errors of the search for proof of work */
   async post(post: Post): Promise<boolean> {
     const from = post.from === undefined ? undefined : this.#key(post.from);
     await this.#send({ ...post, from, topics: post.topics.map(wireTopic) });
@@ -147,7 +153,7 @@ export class Whisper {
 
   /**
    * Sends the key of `group`, or of the newest group of this node, to `who`, 65 bytes. False when this node does not have it.
-   * @throws WhisperLimitError, and what the search for work throws
+   * @throws WhisperLimitError, and errors of the search for proof of work
    */
   async addToGroup(group: Identity | undefined, who: Uint8Array): Promise<boolean> {
     const { identities } = this.#modules;
@@ -202,7 +208,7 @@ export class Whisper {
     return outcome;
   }
 
-  /** Drops expired envelopes and filters nobody polls. To be called about every second. */
+  /** Drops expired envelopes and filters that are not polled. Call it about every second. */
   sweep(): void {
     this.#pool.sweep(this.#modules.nowSeconds());
     this.#filters.sweep((hash) => !this.#pool.has(hash));
@@ -236,7 +242,7 @@ export class Whisper {
     }
   }
 
-  /** The group's own key signs, so that nobody can invite to a group without having it. */
+  /** The group's own key signs, so that only members can invite to a group. */
   #invite(group: Key, who: Uint8Array): Promise<void> {
     return this.#send({
       ...INVITATION,

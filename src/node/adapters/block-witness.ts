@@ -27,6 +27,6 @@ export function blockWitness(
     return witnessText(executionWitness(executed, modules, (bytes) => take(2 * bytes)));
   } catch (cause) {
     if (!(cause instanceof InvalidBlockError)) throw cause;
-    throw new DebugError("the block's state was also set by other means than its body", {}, { cause });
+    throw new DebugError("the block's state has changes that its body does not explain", {}, { cause });
   }
 }

@@ -37,7 +37,7 @@ export function createCallerFiles({ home, files }: Pick<Config, "home" | "files"
   function assertInside(path: string): void {
     if (files.allowAbsolutePaths) return;
     const real = join(realpathSync(dirname(path)), path.slice(dirname(path).length));
-    if (!isBelow(real, realpathSync(folder))) throw new FileNameError("a link leads out of it");
+    if (!isBelow(real, realpathSync(folder))) throw new FileNameError("a link points outside of it");
   }
 
   return {
@@ -71,7 +71,7 @@ function refusedBySystem(find: (name: string) => string): (name: string) => stri
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
       if (cause instanceof NodeError || code === undefined) throw cause;
-      throw new FileNameError(`the system refuses it (${code})`, {}, { cause });
+      throw new FileNameError(`the system denies access (${code})`, {}, { cause });
     }
   };
 }
@@ -84,7 +84,7 @@ function assertNoLinks(base: string, path: string): void {
     current = join(current, part);
     const found = lstatSync(current, { throwIfNoEntry: false });
     if (found === undefined) return;
-    if (!found.isDirectory()) throw new FileNameError("a link or file is on the way");
+    if (!found.isDirectory()) throw new FileNameError("a link or file is part of the path");
   }
 }
 

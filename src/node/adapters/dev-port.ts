@@ -12,7 +12,7 @@ import type { ChainParts, PoolParts } from "./parts.ts";
 
 /** What callers may change of a dev chain besides sending transactions. */
 export type DevParts = {
-  /** Undefined where nobody may. */
+  /** Undefined if dev methods are not available. */
   readonly devChain: DevChain | undefined;
   /** What was set by hand. */
   readonly patches: StatePatches | undefined;
@@ -21,7 +21,7 @@ export type DevParts = {
 /** @throws DevControlError on a chain that is not a dev chain */
 export function assertDevChain({ devChain }: Pick<DevParts, "devChain">): DevChain {
   if (devChain !== undefined) return devChain;
-  throw new DevControlError("only a dev chain with the solo engine and json-rpc.processes = 0 can be bent");
+  throw new DevControlError("dev methods need a dev chain with the solo engine and json-rpc.processes = 0");
 }
 
 /** The accounts that the newest state may have. */

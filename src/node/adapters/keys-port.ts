@@ -6,7 +6,7 @@ import type { AccountManager } from "../keystore/account-manager.ts";
 
 /**
  * `KeysPort` over the key store of this process.
- * @param devChain knows accounts whose key nobody has and for which transactions are sent all the same
+ * @param devChain knows impersonated accounts, which send without a key
  * @param options.listsImpersonated those are among the accounts, as in anvil
  */
 export function createKeysPort(

@@ -53,7 +53,7 @@ async function finish(
   }
 }
 
-/** Begins again whenever the chain was rolled back: what was found may be gone. */
+/** Restarts whenever the chain was rolled back, since results may be stale. */
 class RepeatedSearch {
   readonly #source: LogSource;
   readonly #begin: () => LogSearch;
@@ -88,7 +88,7 @@ class RepeatedSearch {
   }
 }
 
-/** A block whose logs are searched, with what the list held before it. */
+/** A block whose logs are searched, with the length of the list before it. */
 type SearchedBlock = {
   readonly logs: BlockLogs;
   readonly texts: LogTexts | undefined;

@@ -44,7 +44,7 @@ export type NodeAdminModules = {
 type WhisperNetwork = {
   /** Where they reach this node; none when it does not listen. */
   addresses(): readonly string[];
-  /** Ids of those that are connected. */
+  /** Ids of connected peers. */
   peers(): readonly string[];
   /** @throws PeerAddressError */
   addPeer(address: string): Promise<void>;
@@ -167,7 +167,7 @@ export function createNodeAdmin(
           { chain, log, timers },
           {
             mayContinue() {
-              if (!isRunning()) throw new AdminError("the node stops");
+              if (!isRunning()) throw new AdminError("the node is stopping");
               return true;
             },
             importBlock: (fileBlock, senders) => importOrKeep({ ...fileBlock, senders }),

@@ -39,7 +39,7 @@ export type ProductionParts = {
   /** The block that would come next, and the state before its transactions. */
   nextBlock(): NextBlock;
   /**
-   * Makes block `number` the head again and forgets what came after it; the engine goes on from there.
+   * Makes block `number` the head again and removes later blocks; the engine continues from there.
    * @param number at most the head's
    * @throws NetworkDecidesBlocksError under an engine with a network, ChainBusyError while the chain is changed otherwise
    */

@@ -12,7 +12,7 @@ export type ProviderRequest = {
 /** EIP-1193's `message` event: a notification of a subscription. */
 export type ProviderMessage = { readonly type: string; readonly data: unknown };
 
-/** Any function: what a listener takes is up to its event. */
+/** Any function: the event decides the listener's parameters. */
 // biome-ignore lint/suspicious/noExplicitAny: listeners declare what they take, as with an EventEmitter.
 type Listener = (...values: any[]) => void;
 

@@ -78,7 +78,7 @@ export class NodeProvider extends EventEmitter implements InProcessProvider {
     }
   }
 
-  /** A program that waits for a message alone stays alive: no timer of the node holds it. */
+  /** Keeps a program alive that only waits for a message, since no timer of the node does. */
   #watchSubscriptions(method: string, params: unknown, result: unknown): void {
     if (method.endsWith("_subscribe")) this.#subscriptions.add(result);
     else if (method.endsWith("_unsubscribe") && Array.isArray(params)) this.#subscriptions.delete(params[0]);

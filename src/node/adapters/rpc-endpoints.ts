@@ -33,7 +33,7 @@ export class UnknownNamespaceError extends NodeError {
   constructor(name: string, known: readonly string[]) {
     const closest = nearest(name, known);
     const guess = closest ? `, did you mean "${closest}"?` : "";
-    super(`json-rpc.api: no namespace "${name}"${guess}; there are ${known.join(", ")}, or all`, { name, known });
+    super(`json-rpc.api: unknown namespace "${name}"${guess}; known: ${known.join(", ")}, or all`, { name, known });
   }
 }
 

@@ -27,7 +27,7 @@ export function createRpcObserver(log: Logger, metrics: Metrics, onCall?: CallLi
   });
   const failures = metrics.counter({
     name: "rpc_failures_total",
-    help: "Calls that failed for a reason that is not the caller's: the operator's (disk, data) or a bug.",
+    help: "Calls that failed because of the operator (disk, data) or a bug, not the caller.",
     labels: ["method", "fault"],
   });
   const rejected = metrics.counter({
@@ -42,11 +42,11 @@ export function createRpcObserver(log: Logger, metrics: Metrics, onCall?: CallLi
   });
   const waiting = metrics.gauge({
     name: "rpc_calls_waiting",
-    help: "Heavy calls that wait for their turn.",
+    help: "Heavy calls that wait for a thread.",
   });
   const memory = metrics.gauge({
     name: "rpc_memory_bytes",
-    help: "Memory of requests that wait (input) and of unsent answers and notifications (output).",
+    help: "Memory of waiting requests (input), and of unsent answers and notifications (output).",
     labels: ["budget"],
   });
   const logged = new Set<string>();

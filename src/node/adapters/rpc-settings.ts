@@ -70,7 +70,7 @@ export function rpcSettings({ jsonRpc, chain, devChain, limits }: Config, method
   };
 }
 
-/** Of the JSON-RPC server: the settings, and what is fixed. */
+/** Limits of the JSON-RPC server: settings and fixed limits. */
 export function rpcLimitsOf({ rpcLimits, limits }: Pick<Config, "rpcLimits" | "limits">): RpcLimits {
   return { ...limits.server, ...rpcLimits };
 }

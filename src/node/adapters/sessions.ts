@@ -114,7 +114,7 @@ export function reportSessions(
   metrics.gaugeOf(
     {
       name: "rpc_notification_queue_bytes",
-      help: "Events that wait to be sent to their subscribers, each counted once.",
+      help: "Events not yet sent to their subscribers, each counted once.",
     },
     () => feeds.waitingBytes,
   );

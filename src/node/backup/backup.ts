@@ -31,7 +31,7 @@ export type BackupOptions = {
   /** The folder of the backup: new, or that of an earlier backup of this home, which is brought up to date. */
   readonly directory: string;
   readonly hasKeys: boolean;
-  /** Called with bytes of the log that were read, and those that are to be. */
+  /** Called with the bytes of the log read so far, and the total. */
   readonly onProgress: (done: number, total: number) => void;
   /** Called by name before each step, for tests that die there. */
   readonly failPoint?: (name: string) => void;
@@ -98,9 +98,12 @@ function assertOwnFolder(directory: string): void {
     (name) => !OWN_NAMES.has(name) && !name.endsWith(".tmp"),
   );
   if (foreign === undefined) return;
-  throw new ForeignBackupError(`${directory} has ${foreign}, which is of no backup: name an empty or new folder`, {
-    directory,
-  });
+  throw new ForeignBackupError(
+    `${directory} has ${foreign}, which does not belong to a backup: choose a new or empty folder`,
+    {
+      directory,
+    },
+  );
 }
 
 /** The fork times of a genesis file may change, its block 0 not. */
@@ -113,7 +116,7 @@ function assertSameChain({ files }: Manifest, home: string, directory: string): 
   const [before, now] = [known, current].map((text) => genesisBlock(parseGenesis(text.toString("utf8"))).block.hash);
   if (before === now) return;
   throw new ForeignBackupError(
-    `${directory} has a backup of the chain with block 0 ${before}, and that of ${home} is ${now}`,
+    `${directory} has a backup of another chain: its block 0 is ${before}, that of ${home} is ${now}`,
     {
       directory,
     },

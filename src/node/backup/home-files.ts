@@ -107,7 +107,7 @@ function copyFile(home: string, path: string, directory: string): StoredHomeFile
   return { path, mode: stat.mode & 0o777, stored, bytes: content.length, sha256 };
 }
 
-/** The content of a stored file of a home; undefined where there is none that can be used. */
+/** The content of a stored file of a home; undefined if there is no usable one. */
 export function storedContent(directory: string, stored: string): Buffer | undefined {
   try {
     return ifPresent(() =>

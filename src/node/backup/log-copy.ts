@@ -36,7 +36,7 @@ class LogMovedError extends NodeError {
   readonly code = "BACKUP_LOG_MOVED";
 }
 
-/** There is no chain to copy. */
+/** The home has no chain to copy. */
 class NothingToBackUpError extends NodeError {
   readonly code = "BACKUP_NOTHING";
 }
@@ -52,7 +52,7 @@ type LogCopyOptions = {
   /** Folder of the backup. */
   readonly directory: string;
   readonly previous: Manifest | undefined;
-  /** Called with bytes that were read of the log, and those that are to be. */
+  /** Called with the bytes of the log read so far, and the total. */
   readonly onProgress: (done: number, total: number) => void;
 };
 
@@ -204,7 +204,7 @@ class LogCopier {
     const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
     for (let at = from; at < end; ) {
       const filled = chunk.subarray(0, source.read(chunk.subarray(0, Math.min(CHUNK_BYTES, end - at)), at));
-      if (filled.length === 0) throw new LogMovedError("the log became shorter while it was copied");
+      if (filled.length === 0) throw new LogMovedError("the log shrank during the copy");
       target.write(filled, at);
       at += filled.length;
       this.#progress(filled.length);
@@ -212,7 +212,7 @@ class LogCopier {
     }
   }
 
-  /** Reads what was copied, record by record. @returns where its whole records end, and its first and last block */
+  /** Reads the copy record by record. @returns the end of its complete records, and its first and last block */
   #readRecords(
     segment: SourceSegment,
     { salt }: SegmentHeader,
@@ -247,7 +247,7 @@ class LogCopier {
     const { number, hash } = decodePrefix(payload);
     if (tip !== undefined && (number !== tip.number + 1 || decodeHeader(payload).parentHash !== tip.hash)) {
       throw new LogMovedError(
-        `block ${number} does not follow block ${tip.number}: the chain was rolled back meanwhile`,
+        `block ${number} does not follow block ${tip.number}: the chain was rolled back during the copy`,
       );
     }
     return { number, hash };
@@ -258,7 +258,7 @@ class LogCopier {
     const newest = newestStateFile(this.#source);
     if (newest === undefined) return [];
     // The log was pruned after it was copied, or the other way round: the state must be that of a block in the copy.
-    if (newest.number < firstSegment.first) throw new LogMovedError("the log was pruned while it was copied");
+    if (newest.number < firstSegment.first) throw new LogMovedError("the log was pruned during the copy");
     const { name, number, bytes } = newest;
     const source = this.#source.open(name);
     try {
@@ -314,11 +314,11 @@ class LogCopier {
 }
 
 function nothing(folder: string): NothingToBackUpError {
-  return new NothingToBackUpError(`no block in ${folder}: there is nothing to back up`, { folder });
+  return new NothingToBackUpError(`no blocks in ${folder}: nothing to back up`, { folder });
 }
 
 function damaged(name: string): LogMovedError {
-  return new LogMovedError(`a record of ${name} is damaged, or was changed while it was copied`, { name });
+  return new LogMovedError(`a record of ${name} is damaged, or changed during the copy`, { name });
 }
 
 function storedPath(name: string): string {

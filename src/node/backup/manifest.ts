@@ -70,7 +70,7 @@ export function writeManifest(directory: string, manifest: Manifest): void {
   replaceFile(join(directory, MANIFEST_FILE), `${text}\n`, 0o600);
 }
 
-/** @throws BackupDamagedError where there is none, and for one of another format or with other content than was written */
+/** @throws BackupDamagedError if there is none, or if its format or content is wrong */
 export function readManifest(directory: string): Manifest {
   const path = join(directory, MANIFEST_FILE);
   let text: string;
@@ -90,7 +90,7 @@ function parseManifest(text: string, path: string): Manifest {
   const { sha256, ...manifest } = parsed;
   if (manifest["format"] !== BACKUP_FORMAT) {
     throw new BackupDamagedError(
-      `${path} is of backup format ${manifest["format"]}; this program reads ${BACKUP_FORMAT}`,
+      `${path} has backup format ${manifest["format"]}; this version reads ${BACKUP_FORMAT}`,
       {
         path,
       },
@@ -141,5 +141,5 @@ const MANIFEST = members({
 });
 
 function modeFault(mode: number): string | undefined {
-  return mode <= 0o777 ? undefined : "is not a mode of a file";
+  return mode <= 0o777 ? undefined : "is not a file mode";
 }

@@ -37,7 +37,7 @@ class HomeNotEmptyError extends NodeError {
 }
 
 const STATE_FILE = /^\d{16}\.state$/;
-/** In a home while it is being restored: what is in it may be removed. */
+/** Marks a home during its restore, whose contents may be removed. */
 const UNFINISHED_FILE = "restore-unfinished";
 /** Read, compared and written at a time. */
 const CHUNK_BYTES = 4 << 20;
@@ -109,7 +109,7 @@ function assertRestorable({ log, states, files, head }: Manifest): void {
   for (const [i, segment] of log.entries()) {
     const { name, first, tip, bytes, tipAt } = segment;
     const [base, next] = [segmentBase(name), log[i + 1]];
-    if (base === undefined || !isIn(segment, STORED_LOG_FOLDER)) throw damaged(segment, `is no segment ${name}`);
+    if (base === undefined || !isIn(segment, STORED_LOG_FOLDER)) throw damaged(segment, `is not segment ${name}`);
     if (first > tip.number || tipAt >= bytes) throw damaged(segment, "has no last block");
     if (next === undefined) continue;
     if (segmentBase(next.name) !== base + bytes || next.first !== tip.number + 1)
@@ -117,16 +117,16 @@ function assertRestorable({ log, states, files, head }: Manifest): void {
   }
   const { tip } = log.at(-1)!;
   if (tip.number !== head.number || tip.hash !== head.hash) {
-    throw new BackupDamagedError("the backup is damaged: its newest block is not the last one of its log", { head });
+    throw new BackupDamagedError("the backup is damaged: its newest block is not the last block of its log", { head });
   }
   for (const state of states) {
     if (!STATE_FILE.test(state.name) || !isIn(state, STORED_LOG_FOLDER))
-      throw damaged(state, `is no state file ${state.name}`);
+      throw damaged(state, `is not state file ${state.name}`);
   }
   const paths = new Set(files.map(({ path }) => path));
   for (const file of files) {
     if (!isSaved(file.path) || !isIn(file, STORED_FILES_FOLDER))
-      throw damaged(file, `is no file of a home: ${file.path}`);
+      throw damaged(file, `does not belong in a home: ${file.path}`);
     if (file.bytes > HOME_FILE_BYTES_MAX) throw damaged(file, "is too large");
     for (let above = dirname(file.path); above !== "."; above = dirname(above)) {
       if (paths.has(above)) throw damaged(file, `is below the file ${above}`);
@@ -134,7 +134,7 @@ function assertRestorable({ log, states, files, head }: Manifest): void {
   }
   const names = [...log, ...states].map(({ name }) => name);
   if (paths.size < files.length || new Set(names).size < names.length) {
-    throw new BackupDamagedError("the backup is damaged: two of its files are for one place");
+    throw new BackupDamagedError("the backup is damaged: two of its files have the same path");
   }
 }
 
@@ -147,7 +147,7 @@ function beginHome(home: string): void {
   makeFolder(home);
   const names = readdirSync(home);
   if (names.length > 0 && !names.includes(UNFINISHED_FILE)) {
-    throw new HomeNotEmptyError(`${home} is not empty: name a new folder; nothing was changed`, { home });
+    throw new HomeNotEmptyError(`${home} is not empty: choose a new folder; nothing was changed`, { home });
   }
   createFile(join(home, UNFINISHED_FILE), "", 0o600);
   for (const name of names) {
@@ -208,8 +208,8 @@ class BackupReader {
         this.#onRead(filled.length);
         await setImmediate();
       }
-      if (hash.digest("hex") !== file.sha256) throw damaged(file, "has other content");
-      if (segment !== undefined && !hasTip(source, segment)) throw damaged(file, "has another last block");
+      if (hash.digest("hex") !== file.sha256) throw damaged(file, "has different content");
+      if (segment !== undefined && !hasTip(source, segment)) throw damaged(file, "has a different last block");
       target?.sync();
     } finally {
       source.close();
@@ -221,11 +221,11 @@ class BackupReader {
     const bounds = { bytesMax: HOME_FILE_BYTES_MAX, refuseLinks: true };
     const content = this.#usable(file, () => readRegularFile(join(this.#directory, file.stored), bounds));
     if (content.length !== file.bytes || sha256OfBytes(content) !== file.sha256)
-      throw damaged(file, "has other content");
+      throw damaged(file, "has different content");
     return content;
   }
 
-  /** What `open` returns. @throws BackupDamagedError for a missing path, or one that is no regular file */
+  /** The result of `open`. @throws BackupDamagedError for a missing path, or one that is not a regular file */
   #usable<T>(file: StoredFile, open: () => T): T {
     try {
       return open();

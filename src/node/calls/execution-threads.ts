@@ -88,7 +88,7 @@ export class ExecutionThreads {
 
   /**
    * The method's result; its input is copied to the thread.
-   * @throws TooManyError, RequestTimeoutError, ExecutionTimeoutError, ExecutionAbortedError, and what the method throws
+   * @throws TooManyError, RequestTimeoutError, ExecutionTimeoutError, ExecutionAbortedError, and errors of the method
    */
   async run(request: ExecutionRequest, { timeoutMs, cancel, noteTime }: ExecutionOptions): Promise<unknown> {
     if (this.pool.isFull()) throw new TooManyError("too many calls are waiting, try again later");
@@ -138,7 +138,7 @@ type ThreadedChain = {
   readonly store: Pick<ChainParts["store"], "followable" | "epoch" | "noteDamage">;
 };
 
-/** The threads that execute calls beside the thread of `chain`; undefined where there are none. */
+/** The threads that execute calls besides the thread of `chain`; undefined if there are none. */
 export function createExecutionThreads(
   config: Config,
   log: Logger,
@@ -150,12 +150,12 @@ export function createExecutionThreads(
   if (workers === 0 || isInMemory(config)) return undefined;
   const { followable } = store;
   if (followable === undefined) {
-    log.warn("calls run on the chain's thread: the index is in memory, where no other can read it");
+    log.warn("calls run on the chain's thread, because other threads cannot read an index in memory");
     return undefined;
   }
   const lost = metrics.counter({
     name: "execution_threads_lost_total",
-    help: "Execution threads that ended with a request, by reason; each is replaced.",
+    help: "Execution threads that died during a request, by reason; the node replaces them.",
     labels: ["reason"],
   });
   const { minimumGasPriceWei } = config.mempool;
@@ -184,7 +184,7 @@ export function createExecutionThreads(
     timers,
   );
   declareGauges(metrics, {
-    execution_threads_busy: ["Threads that execute a call.", () => threads.pool.busy],
+    execution_threads_busy: ["Threads that are executing a call.", () => threads.pool.busy],
     execution_threads_waiting: ["Calls that wait for a thread.", () => threads.pool.waiting],
   });
   return threads;

@@ -62,12 +62,12 @@ export type ExecutionOutcome = { readonly epoch: number; readonly ms: number } &
   | { readonly error: ErrorData }
 );
 
-/** Trie nodes are read by eth_simulateV1 alone. */
+/** Only eth_simulateV1 reads trie nodes. */
 const TRIE_OPTIONS = { cacheBytes: 1 << 20 };
 
 type FollowingExecutionModules = {
   readonly compiler: ContractCompiler;
-  /** Frees what nobody refers to any more, at once. */
+  /** Frees unreachable memory at once. */
   readonly collectGarbage: () => void;
 };
 
@@ -120,7 +120,7 @@ export class FollowingExecution {
       return new Moved({ epoch, ms, value }, buffers);
     } catch (error) {
       const { epoch } = this.#store;
-      // V8 would let the next trace write as much again before it frees this one, which nobody gets.
+      // V8 would let the next trace write as much again before it frees this one, which is discarded.
       if (error instanceof TraceTooLargeError) this.#collectGarbage();
       return { epoch, ms: performance.now() - startMs, error: errorDataOf(error) };
     }

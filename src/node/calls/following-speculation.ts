@@ -52,7 +52,7 @@ export function sentTransactions({ header, transactions }: SpeculationRequest): 
 
 type ListedAhead = { readonly number: number; readonly hash: Hash; readonly list: ListedChanges };
 
-/** Receipts before Byzantium alone need trie nodes. */
+/** Only receipts before Byzantium need trie nodes. */
 const TRIE_OPTIONS = { cacheBytes: 1 << 20 };
 
 /** Executes transactions of the block after the head of a store that another thread writes. */

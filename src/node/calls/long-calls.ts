@@ -32,7 +32,7 @@ export class LongCalls {
     return false;
   }
 
-  /** @param ms what the call took in another thread */
+  /** @param ms duration of the call in another thread */
   note(method: string, args: CallArguments | undefined, ms: number): void {
     if (ms < LONG_MS && this.#untilMs.size === 0) return;
     const key = keyOf(method, args);

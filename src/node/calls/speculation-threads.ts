@@ -130,12 +130,12 @@ export function createSpeculationThreads(
   if (isInMemory(config) || followable === undefined) return undefined;
   const lost = metrics.counter({
     name: "speculation_threads_lost_total",
-    help: "Threads that ended while they executed transactions ahead; each is replaced.",
+    help: "Threads that died while they executed transactions ahead; the node replaces them.",
     labels: ["reason"],
   });
   const outcomes = metrics.counter({
     name: "speculated_transactions_total",
-    help: "Transactions of own blocks that were executed ahead in another thread, by what became of it: applied, executed again for a conflict, or late.",
+    help: "Transactions of own blocks that a thread executed ahead, by outcome: applied, executed again after a conflict, or late.",
     labels: ["outcome"],
     values: ["applied", "conflict", "late"] satisfies readonly SpeculationOutcome[],
   });

@@ -48,7 +48,7 @@ type BackfillResult = {
  * Executes the blocks before the base of a chain, from block 0 on, in a store of their own, then copies the blocks from the base on. What the
  * file has is proven by the base: its parent hash and, since it is executed too, its state root. A call that ends early leaves a store
  * with which the next one goes on, with the same file or one that continues it.
- * @throws ForkedImportError for a file of another chain; what was imported is removed where the base does not follow it
+ * @throws ForkedImportError for a file of another chain; imported blocks are removed if the base does not follow them
  */
 export async function backfill(
   opened: BackfilledChain,
@@ -129,6 +129,6 @@ function copyBlock(chain: Chain, { store }: Pick<BackfilledChain, "store">, numb
     accessList: store.accessList(number),
   };
   const { root, nodes } = chain.stateTrie.update(chain.head().block.header.stateRoot, record.changes);
-  invariant(root === record.block.header.stateRoot, `block ${number} has the state it had`);
+  invariant(root === record.block.header.stateRoot, `the state after block ${number} must stay the same`);
   chain.commit(record, nodes);
 }

@@ -14,7 +14,7 @@ type ChainFileContent = {
   readonly close: () => void;
 };
 
-/** @throws UnusableFileError, and what the file system throws */
+/** @throws UnusableFileError, and errors of the file system */
 export async function openChainFile(path: string): Promise<ChainFileContent> {
   const { fd } = openRegularFile(path, { bytesMax: Number.MAX_SAFE_INTEGER });
   const isPacked = isGzipped(fd);
@@ -24,7 +24,7 @@ export async function openChainFile(path: string): Promise<ChainFileContent> {
   return {
     chunks: source,
     bytesRead: () => file.bytesRead,
-    // A stream that is piped into another stays open when that one is left.
+    // A stream that is piped into another stays open after the other is abandoned.
     close: () => void file.destroy(),
   };
 }

@@ -32,13 +32,13 @@ const BLOCK_BYTES_MAX = 64 << 20;
 /** A block from a chain file. */
 export type FileBlock = {
   readonly block: Block;
-  /** Empty where the file has none. */
+  /** Empty if the file has none. */
   readonly consensusData: Uint8Array;
   /** RLP of the list that comes with it, where one does. */
   readonly accessList?: Uint8Array | undefined;
 };
 
-/** A block of which only the header is decoded. */
+/** A block with only its header decoded. */
 export type EncodedBlock = Pick<Block, "hash" | "header"> & {
   /** RLP of the block. */
   readonly bytes: Uint8Array;
@@ -51,7 +51,7 @@ export type EncodedBlock = Pick<Block, "hash" | "header"> & {
 export type WaitingBlock = EncodedBlock & {
   /** How many blocks of the file are before it. */
   readonly ordinal: number;
-  /** Empty where the file has none. */
+  /** Empty if the file has none. */
   readonly consensusData: Uint8Array;
   /** RLP of the list before it, where there is one. */
   readonly encodedAccessList: Uint8Array | undefined;
@@ -103,7 +103,7 @@ async function* blocksIn(source: AsyncIterable<Uint8Array>, bytesRead: () => num
     pending = Uint8Array.from(pending.subarray(offset));
   }
   if (pending.length > 0) {
-    throw new InvalidChainFileError(`file ends inside block ${ordinal} of it`, { ordinal });
+    throw new InvalidChainFileError(`the file ends inside its block ${ordinal}`, { ordinal });
   }
 }
 
@@ -168,7 +168,7 @@ function itemEnd(bytes: Uint8Array, offset: number): number {
 
 /**
  * Executes a block of a chain file with the vote it carries, and makes it the head.
- * @param fileBlock.senders those of the first transactions, where they have been recovered
+ * @param fileBlock.senders senders of the first transactions, if already recovered
  * @throws as `importBlock`, InvalidChainFileError
  */
 export function importFileBlock(

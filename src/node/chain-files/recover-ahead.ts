@@ -69,7 +69,7 @@ export function createSenderRecovery(
 /**
  * The items of `source` with the senders of their blocks. Up to `ahead` further blocks are read and in recovery meanwhile. Where the
  * source fails, the items before come first.
- * @param isWanted false for a block whose senders nobody needs
+ * @param isWanted false for a block whose senders are not needed
  */
 export async function* recoverAhead<Item extends EncodedBlock>(
   source: AsyncIterable<Item>,

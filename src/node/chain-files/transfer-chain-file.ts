@@ -28,7 +28,7 @@ export class ForkedImportError extends NodeError {
     readonly ours: string;
     readonly theirs: string;
   }) {
-    super(`block ${details.number} is ${details.ours} here and ${details.theirs} in the file: another chain`, details);
+    super(`block ${details.number} is ${details.ours} on this chain, but ${details.theirs} in the file`, details);
   }
 }
 

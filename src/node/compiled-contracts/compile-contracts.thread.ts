@@ -29,7 +29,7 @@ export type CompileResult = {
 /** A thread that serves connections gets nine times as much of a processor as this one; a processor that no other needs is its own. */
 const NICE = 10;
 
-/** The emitter of a fork, and where it stores what it emits. */
+/** The emitter of a fork, and the store of its output. */
 class ForkCompiler {
   readonly #emitter: ContractEmitter;
   readonly #files: ModuleFiles | undefined;

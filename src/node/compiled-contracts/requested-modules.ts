@@ -24,7 +24,7 @@ export function moduleStarter(source: ModuleSource | undefined): ModuleStarter {
   return { compile: async (request) => (await source?.request(request))?.module };
 }
 
-/** Compiled contracts of a thread, which come from the thread that compiles for all. They are dropped when that one drops them. */
+/** Compiled contracts of a thread, which come from the thread that compiles for all. They are dropped when that thread drops them. */
 export class RequestedModules implements ContractCompiler {
   readonly #request: ModuleStarter["compile"];
   readonly #modules = new CompiledModules(Number.POSITIVE_INFINITY);

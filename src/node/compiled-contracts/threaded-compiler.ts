@@ -76,13 +76,16 @@ export class ThreadedCompiler implements ContractCompiler {
     });
     this.#seconds = metrics.histogram({
       name: "contract_compile_seconds",
-      help: "Time from the request for a compiled contract to its module.",
+      help: "Time from the request to compile a contract until its module is ready.",
       buckets: SECONDS_BUCKETS,
     });
     declareGauges(metrics, {
       compiled_contracts: ["Compiled contracts in memory.", () => this.#modules.size],
-      compiled_contract_bytes: ["Memory they are counted with.", () => this.#modules.bytes],
-      compiled_contract_file_bytes: ["Files of compiled contracts, since one was written.", () => this.#fileBytes],
+      compiled_contract_bytes: ["Estimated memory of compiled contracts.", () => this.#modules.bytes],
+      compiled_contract_file_bytes: [
+        "Size of the files of compiled contracts, known once one was written.",
+        () => this.#fileBytes,
+      ],
     });
     this.#fileFaults = metrics.counter({
       name: "compiled_contract_file_errors_total",
@@ -176,11 +179,11 @@ export class ThreadedCompiler implements ContractCompiler {
   }
 }
 
-/** Compiled contracts; the least recently used are dropped. */
+/** Caches of compiled contracts, which evict the least recently used. */
 const COMPILED_CONTRACT_LIMITS = {
-  /** Memory in a process: 1,000 contracts of 2.5 KB, or 100 of the largest. */
+  /** Memory per process: 1,000 contracts of 2.5 KB, or 100 of the largest. */
   cacheBytesMax: 200 * 2 ** 20,
-  /** Files in the home's cache folder: some 1,000 contracts of 10 KB. */
+  /** Files in the home's cache folder: about 1,000 contracts of 10 KB. */
   fileBytesMax: 256 * 2 ** 20,
 } as const;
 

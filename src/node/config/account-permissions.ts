@@ -30,7 +30,7 @@ export class AccountPermissions {
       timers,
       paths: [path],
       read: () => readPermissions(path),
-      onFault: (error) => log.error("no transaction is accepted: mempool.allowed-accounts cannot be read", { error }),
+      onFault: (error) => log.error("rejecting all transactions: mempool.allowed-accounts cannot be read", { error }),
     });
   }
 
@@ -61,19 +61,19 @@ function readPermissions(path: string): Permissions {
   } catch (cause) {
     throw invalid(`cannot be read as JSON: ${(cause as Error).message}`, cause);
   }
-  if (!isJsonObject(value)) throw invalid("is no JSON object");
+  if (!isJsonObject(value)) throw invalid("is not a JSON object");
   const members = value as Readonly<Record<string, unknown>>;
   const unknown = Object.keys(members).find((name) => !(KINDS as readonly string[]).includes(name));
-  if (unknown !== undefined) throw invalid(`has "${unknown}"; it may have "send" and "deploy"`);
+  if (unknown !== undefined) throw invalid(`has the unknown key "${unknown}"; the keys are "send" and "deploy"`);
   const allowed = (kind: keyof Permissions): Allowed => {
     const list = members[kind];
     if (list === undefined) return "all";
     if (!Array.isArray(list) || list.length > ACCOUNTS_MAX)
-      throw invalid(`: "${kind}" is no list of at most ${ACCOUNTS_MAX}`);
+      throw invalid(`: "${kind}" is not a list of at most ${ACCOUNTS_MAX}`);
     return new Set(
       list.map((text: unknown, index) => {
         if (typeof text !== "string" || !/^0x[0-9a-fA-F]{40}$/.test(text)) {
-          throw invalid(`: entry ${index} of "${kind}" is no address`);
+          throw invalid(`: entry ${index} of "${kind}" is not an address`);
         }
         return parseAddress(text);
       }),

@@ -16,7 +16,7 @@ import type { Option } from "./value-types.ts";
 type Schema = typeof SCHEMA;
 type Value<O> = O extends Option<infer T> ? T : never;
 
-/** Every setting with its value, frozen, and what no file can say. */
+/** All settings with their values, frozen, and values that only the command line gives. */
 export type Config = {
   readonly [Group in keyof Schema]: {
     readonly [Name in keyof Schema[Group]]: Value<Schema[Group][Name]>;
@@ -56,7 +56,7 @@ export const LIMITS = {
 
 type Fixed = typeof LIMITS;
 
-/** The limits of one node, by what they bound. */
+/** The limits of one node, by subject. */
 export type Limits = {
   readonly [Group in keyof Fixed]: { readonly [Name in keyof Fixed[Group]]: number };
 };

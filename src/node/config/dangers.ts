@@ -12,19 +12,19 @@ export function dangersOf(config: Config): string[] {
   const { jsonRpc } = config;
   const found: string[] = [];
   for (const [name, address] of publicListeners(config)) {
-    const keys = config.dev ? ", whose accounts are unlocked" : "";
+    const keys = config.dev ? ", which has unlocked accounts" : "";
     const isClear = !config.dev && config.tls.cert === "" && name !== "metrics.address";
-    const tokens = isClear ? ", and tokens can be read on the way (no tls.cert)" : "";
-    found.push(`${name} listens on ${formatHostPort(address)}: others can reach this node${keys}${tokens}`);
+    const tokens = isClear ? ", and tokens travel unencrypted (no tls.cert)" : "";
+    found.push(`${name} listens on ${formatHostPort(address)}: other machines can reach this node${keys}${tokens}`);
   }
   if (jsonRpc.corsOrigins.includes("*")) {
     found.push("every web page may call this node (origin *)");
   }
   if (jsonRpc.vhosts.includes("*")) {
-    found.push("requests to any host name are answered (vhosts *): DNS rebinding works");
+    found.push("the node accepts every host name (vhosts *), which allows DNS rebinding");
   }
   if (jsonRpc.allowInsecureUnlock) {
-    found.push("accounts may be unlocked on a node that others can reach (allow-insecure-unlock)");
+    found.push("accounts can be unlocked while other machines can reach the node (allow-insecure-unlock)");
   }
   return found;
 }

@@ -3,8 +3,8 @@ import { DEFAULT_ALLOWED_HOSTS, DEFAULT_ALLOWED_ORIGINS } from "../../rpc/transp
 
 /**
  * Defaults, each with the reason for its size; those of JSON-RPC are in `rpc/transport/limits.ts`, those of the pool in
- * `mempool/options.ts`, and bounds that are no setting beside the code they bound.
- * A unit ends the name. Where several clients publish a figure we take geth's, because tools are tried against it.
+ * `mempool/options.ts`, and fixed limits beside the code they bound. A unit ends the name. Where several clients publish a figure we take
+ * geth's, because tools are tried against it.
  */
 /** Tools whose answers a dev chain can give where they disagree; evmint: Hardhat's and geth's. */
 export const DEV_DIALECTS = ["evmint", "anvil"] as const;
@@ -37,7 +37,7 @@ export const DEFAULTS = {
   evmSpeculationThreads: speculationThreadsFor(availableParallelism()),
   /** The thread that compiles begins with the first hot contract; a chain without one only counts gas (ADR 89). */
   evmCompile: "auto",
-  /** geth's, reth's and Besu's cap for a call nobody pays for. */
+  /** The cap of geth, reth and Besu for calls, which cost the caller nothing. */
   rpcCallGasMax: 50_000_000n,
   /** geth's; a call that takes longer is an attack or a mistake. */
   rpcCallTimeoutMs: 5000,

@@ -21,7 +21,7 @@ export function resolveHome(asked: string | undefined, dev: boolean): string {
 /** @throws InvalidConfigError when there is a file in place of the folder */
 export function assertHomeFolder(home: string): void {
   if (statSync(home, { throwIfNoEntry: false })?.isDirectory() !== false) return;
-  throw new InvalidConfigError(`--home: ${home} is a file; name the folder of the chain`, { home });
+  throw new InvalidConfigError(`--home: ${home} is a file; give a folder`, { home });
 }
 
 /** A dev chain that ends with its process; `dataPath` has nothing of it. */

@@ -261,7 +261,7 @@ test("what shapes a dev chain comes with a start: a key of its file or environme
   assert.equal(load({ dev: true, flags: { accounts: "3" } }).config.devChain.accounts, 3);
   assert.equal(load({ dev: true, flags: { balance: "5gwei" } }).config.devChain.balance, 5_000_000_000n);
   assert.throws(() => load({ dev: true, flags: { balance: "5" } }), { code: "CONFIG_INVALID" });
-  const fate = (key: string) => (error: Error) => error.message.includes(`by --${key} or`);
+  const fate = (key: string) => (error: Error) => error.message.includes(`use --${key} at each start`);
   for (const { key } of DEV_FLAG_OPTIONS) {
     assert.throws(() => load({}, `[dev]\n${key} = "1"`), fate(key));
     assert.throws(() => load({ flags: { [`dev.${key}`]: "1" } }), fate(key));

@@ -137,7 +137,7 @@ function fromFile({ home }: ConfigSources): Map<string, Found> {
 }
 
 /**
- * Empty where there is no file.
+ * Empty if there is no file.
  * @throws InvalidConfigError when it cannot be read
  */
 function readText(path: string): string {

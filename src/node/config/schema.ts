@@ -215,7 +215,7 @@ export const SCHEMA = {
     }),
     pex: option("cometbft.pex", unset(boolean), null, {
       description:
-        "Exchange peer addresses with peers; empty: true, unless cometbft.local-net is set. Set false on a validator behind sentries.",
+        "Exchange peer addresses with peers; empty means true, unless cometbft.local-net is set. Set false on a validator behind sentries.",
     }),
     privatePeers: option("cometbft.private-peers", nodeIds, [], {
       description: "Ids of peers whose addresses are not shared; a sentry lists its validators.",
@@ -250,7 +250,7 @@ export const SCHEMA = {
     ),
     trustBlock: option("cometbft.trust-block", unset(trustedBlock), null, {
       description:
-        "Trusted block for state sync, at most a week old: HEIGHT:HASH with CometBFT's hash, as `evmintd engine status` prints it.",
+        "Trusted block for state sync, at most a week old: HEIGHT:HASH with CometBFT's hash, as printed by `evmintd engine status`.",
     }),
     doubleSignCheckHeight: option("cometbft.double-sign-check-height", integer(0, 1_000), 3, {
       description:
@@ -278,7 +278,7 @@ export const SCHEMA = {
   devChain: {
     forkUrls: option("dev.fork-url", listSuchAs("https://rpc.example.org"), [], {
       description:
-        "Nodes of a remote chain that a new dev chain continues. State, blocks and logs are read from the first node that answers.",
+        "Nodes of a remote chain that a new dev chain forks. The node reads state, blocks and logs from the first one that answers.",
     }),
   },
   index: {
@@ -374,13 +374,13 @@ export const SCHEMA = {
       description: "Serve Prometheus metrics at /metrics.",
     }),
     address: option("metrics.address", hostPort, DEFAULTS.metricsAddress, {
-      description: "Address the metrics listener uses.",
+      description: "Address the metrics listener listens on.",
     }),
   },
   tracing: {
     endpoint: option("tracing.endpoint", unset(httpUrl), null, {
       description:
-        "Collector that gets traces by OTLP over HTTP, such as `http://127.0.0.1:4318/v1/traces`; empty disables tracing.",
+        "Collector that receives traces by OTLP over HTTP, such as `http://127.0.0.1:4318/v1/traces`; empty disables tracing.",
     }),
   },
 } as const;

@@ -11,7 +11,7 @@ import { CONFIG_FILE_BYTES_MAX, dataPath, isInMemory, jwtSecretPath, nodeKeyPath
 
 const SECRET_BYTES = 32;
 
-/** Writes a fresh secret into the home unless there is one: 32 bytes as hex, for this user alone. */
+/** Writes a fresh secret into the home unless it has one: 32 bytes as hex, readable only by this user. */
 export function createJwtSecret(home: string): void {
   createSecret(jwtSecretPath(home));
 }
@@ -49,7 +49,7 @@ function readSecret(path: string): Uint8Array {
     text = readTextFile(path, { bytesMax: CONFIG_FILE_BYTES_MAX }).trim();
   } catch (cause) {
     throw new InvalidConfigError(
-      `cannot read ${path}: it is made by "evmintd init" and by the first start`,
+      `cannot read ${path}, which "evmintd init" or the first start creates`,
       { path },
       { cause },
     );

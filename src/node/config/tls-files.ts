@@ -17,7 +17,7 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 type TlsFilesModules = {
   readonly log: Logger;
   readonly timers: Pick<Timers, "every">;
-  /** Unix milliseconds; those of the machine if absent. */
+  /** Unix milliseconds; the machine's clock if absent. */
   readonly now?: () => number;
 };
 
@@ -58,7 +58,7 @@ export class TlsFiles {
     return Date.parse(new X509Certificate(this.#material.cert).validTo) / 1_000;
   }
 
-  /** Calls `use` with what is read from now on. */
+  /** Calls `use` after each reload. */
   onChange(use: (material: TlsMaterial) => void): void {
     this.#onChange.push(use);
   }
@@ -79,7 +79,7 @@ export class TlsFiles {
       return;
     }
     for (const use of this.#onChange) use(this.#material);
-    this.#log.info("certificate read again", { file: this.#config.tls.cert, expires: isoTime(this.expiry) });
+    this.#log.info("certificate reloaded", { file: this.#config.tls.cert, expires: isoTime(this.expiry) });
     this.#warnOfExpiry();
   }
 
@@ -95,7 +95,7 @@ export class TlsFiles {
 
   #logFault(): void {
     if (this.#fault === undefined) return;
-    this.#log.error("changed files of TLS cannot be used: the certificate read before stays", { error: this.#fault });
+    this.#log.error("cannot load the changed TLS files; keeping the previous certificate", { error: this.#fault });
     this.#fault = undefined;
   }
 
@@ -127,7 +127,7 @@ function readMaterial({ tls, home }: Pick<Config, "tls" | "home">): TlsMaterial 
     } catch (cause) {
       throw new InvalidConfigError(`${name}: ${file} cannot be used`, { key: name }, { cause });
     }
-    throw new InvalidConfigError(`${name}: ${file} is of another key than tls.cert`, { key: name });
+    throw new InvalidConfigError(`${name}: ${file} does not match tls.cert`, { key: name });
   };
   check("tls.cert", tls.cert, () => parseCertificates(cert).length > 0);
   check("tls.key", tls.key, () => new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)));
@@ -141,7 +141,8 @@ function readMaterial({ tls, home }: Pick<Config, "tls" | "home">): TlsMaterial 
 function parseCertificates(bundle: string): X509Certificate[] {
   const begun = bundle.split("-----BEGIN CERTIFICATE-----").length - 1;
   const found = bundle.match(CERTIFICATE) ?? [];
-  if (found.length === 0 || found.length < begun) throw new Error(`${found.length} of ${begun} certificates are whole`);
+  if (found.length === 0 || found.length < begun)
+    throw new Error(`only ${found.length} of ${begun} certificates are complete`);
   return found.map((text) => new X509Certificate(text));
 }
 

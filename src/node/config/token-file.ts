@@ -16,7 +16,7 @@ export const TOKEN_SECONDS_MAX = 365 * 86_400;
 /** Revocations in the file at once; who needs more makes a new secret. */
 export const REVOKED_MAX = 10_000;
 
-/** `config/tokens.json`: what is to be known of tokens besides the newest secret. Times are in Unix seconds. */
+/** `config/tokens.json`: facts on tokens besides the newest secret. Times are in Unix seconds. */
 export type TokenState = {
   /** The secret before `jwt.hex`, in hex. */
   readonly previous?: { readonly secret: string; readonly until: number };
@@ -83,7 +83,7 @@ export function openTokenFiles(
 ): TokenKeys {
   return new TokenFiles(home, {
     timers,
-    onFault: (error) => log.error("no token is good: its files cannot be read", { error }),
+    onFault: (error) => log.error("rejecting all tokens: their files cannot be read", { error }),
   });
 }
 
@@ -130,11 +130,11 @@ export function readTokenState(home: string): TokenState {
     value = ifPresent(() => readJsonFile(path, { bytesMax: CONFIG_FILE_BYTES_MAX }));
     if (value === undefined) return { revoked: [] };
   } catch (cause) {
-    throw new InvalidConfigError(`cannot read ${path}: no token is good while it is damaged`, { path }, { cause });
+    throw new InvalidConfigError(`cannot read ${path}; all tokens are rejected until it can be`, { path }, { cause });
   }
   if (TOKEN_STATE(value) !== undefined) {
     throw new InvalidConfigError(
-      `${path} is damaged, and no token is good: restore it, or remove it to forget what was revoked`,
+      `${path} is damaged, so all tokens are rejected: restore it, or delete it with its revocations`,
       {
         path,
       },

@@ -20,7 +20,7 @@ export const REPLACED_KEYS: Readonly<Record<string, string>> = {
   "json-rpc.ws-deny-methods": "json-rpc.deny-methods",
 };
 
-/** Limits that nobody had a reason to change; each is a constant now. By the part of the key before the dot. */
+/** Limits that no one had a reason to change, each a constant now. By the part of the key before the dot. */
 const FIXED_LIMITS: Readonly<Record<string, string>> = {
   mempool: "lifetime blob-verifications blob-proofs price-bump blob-size-limit",
   "json-rpc": `
@@ -48,13 +48,13 @@ const IS_FIXED = "the limit is fixed (docs/reference/settings.md has its value);
 /** Keys of earlier versions that no key takes the place of, and why. */
 export const REMOVED_KEYS: Readonly<Record<string, string>> = {
   "cometbft.rpc-address": "CometBFT's own RPC is the socket cometbft/rpc.sock in the home; delete the line",
-  "cometbft.max-outbound-peers": "it is p2p.max_num_outbound_peers in config/cometbft.toml; delete the line",
-  "consensus.accept-clock": "one start accepts the clock, by --accept-clock; delete the line",
-  "consensus.batch-above": "a dev chain gets it with each start, by --batch-above; delete the line",
+  "cometbft.max-outbound-peers": "use p2p.max_num_outbound_peers in config/cometbft.toml; delete the line",
+  "consensus.accept-clock": "start once with --accept-clock to accept the clock; delete the line",
+  "consensus.batch-above": "use --batch-above at each start of a dev chain; delete the line",
   "mempool.journal": "waiting transactions of a chain on disk are always stored; delete the line",
-  "json-rpc.fast-http": "plain calls are always answered straight from the socket; delete the line",
+  "json-rpc.fast-http": "the node always answers simple calls directly from the socket; delete the line",
   "snapshot.restore-size-limit": "snapshots of any size are restored, on disk; delete the line",
-  "shh.bootstrap": "a node with shh.address always connects to whisper of the chain's peers; delete the line",
+  "shh.bootstrap": "a node with shh.address always connects to Whisper of the chain's peers; delete the line",
   "shh.persist": "identities and groups are always stored, encrypted; delete the line",
   ...Object.fromEntries(
     Object.entries(FIXED_LIMITS).flatMap(([table, names]) =>
@@ -102,15 +102,15 @@ export const FOREIGN_KEYS: Readonly<Record<string, string>> = {
   "tls.key-path": "tls.key",
 };
 
-/** Those for which there is no key, and what to do instead. */
+/** Settings of other nodes without a key here, and their replacement. */
 export const FOREIGN_WITHOUT_KEY: Readonly<Record<string, string>> = {
-  datadir: "here it is --home",
+  datadir: "use --home",
   networkid: "the network's id is the chain id of block 0 (evmintd init --chain-id)",
   unlock: "call personal_unlockAccount, or send with personal_sendTransaction",
-  mine: "a validator makes blocks without being told",
+  mine: "a validator makes blocks automatically",
   syncmode: "a node fetches all blocks, or restores a snapshot (docs/operations/network.md)",
-  gcmode: "what is stored is set by retain-blocks, retain-history and retain-proofs (docs/operations/retention.md)",
-  "evm.tracer": "traces are asked for by debug_traceTransaction; delete the line",
+  gcmode: "set retention with retain-blocks, retain-history and retain-proofs (docs/operations/retention.md)",
+  "evm.tracer": "request traces with debug_traceTransaction; delete the line",
   "evm.max-tx-gas-wanted": "a transaction may have 2^24 gas (EIP-7825); delete the line",
   "txpool.pricebump": IS_FIXED,
   "json-rpc.http-timeout": IS_FIXED,
@@ -129,11 +129,11 @@ export function fateOfKey(name: string, spell: (key: string) => string): string 
   const replaced = Object.entries(REPLACED_KEYS).find(([key]) => spell(key) === name);
   if (replaced !== undefined) return `${spell(replaced[1])} takes its place`;
   const removed = Object.entries(REMOVED_KEYS).find(([key]) => spell(key) === name);
-  if (removed !== undefined) return `it was removed: ${removed[1]}`;
+  if (removed !== undefined) return `this setting was removed: ${removed[1]}`;
   const flag = DEV_FLAG_OPTIONS.find(({ key }) => spell(`dev.${key}`) === name);
   if (flag !== undefined)
-    return `a dev chain gets it with each start, by --${flag.key} or createNode's setting "${flag.key}"`;
+    return `use --${flag.key} at each start of a dev chain, or createNode's setting "${flag.key}"`;
   const foreign = Object.entries(FOREIGN_KEYS).find(([key]) => spell(key) === name);
-  if (foreign !== undefined) return `here it is ${spell(foreign[1])}`;
+  if (foreign !== undefined) return `use ${spell(foreign[1])}`;
   return Object.entries(FOREIGN_WITHOUT_KEY).find(([key]) => spell(key) === name)?.[1];
 }

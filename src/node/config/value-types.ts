@@ -9,7 +9,7 @@ import { DEFAULT_ALLOWED_ORIGINS } from "../../rpc/transport/server/origin.ts";
 export type ValueType<T> = {
   /** What a value looks like, for messages and help: `a duration such as 500ms, 5s or 3h`. */
   readonly expects: string;
-  /** undefined when `raw` is no such value. Flags and the environment give strings, TOML what it holds. */
+  /** undefined if `raw` is not such a value. Flags and the environment give strings, TOML gives typed values. */
   readonly parse: (raw: RawValue) => T | undefined;
   /** The TOML literal `parse` reads back. */
   readonly print: (value: T) => string;
@@ -280,10 +280,10 @@ export function listSuchAs(example: string): ValueType<readonly string[]> {
   return { ...list, expects: `a list such as ${example}, or an array in the file` };
 }
 
-/** Origins of pages. One that begins with `+` is added to those that may call by default, in place of being all there is. */
+/** Origins of pages. An origin that begins with `+` extends the defaults instead of replacing them. */
 export const origins: ValueType<readonly string[]> = {
   ...list,
-  expects: "origins such as https://app.example.org, or +https://app.example.org beside the default ones",
+  expects: "origins such as https://app.example.org, or +https://app.example.org in addition to the defaults",
   parse(raw) {
     const items = list.parse(raw);
     if (items?.some((item) => item.startsWith("+")) !== true) return items;
@@ -425,7 +425,7 @@ export type Option<T> = {
   readonly description: string;
 };
 
-// T comes from the type alone, so that a literal default does not narrow it.
+// T is inferred only from the type, so that a literal default does not narrow it.
 export function option<T>(
   key: string,
   type: ValueType<T>,

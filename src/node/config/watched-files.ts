@@ -6,7 +6,7 @@ const CHECK_MS = 1_000;
 
 type WatchedFilesOptions<T> = {
   readonly paths: readonly string[];
-  /** What the files say, of which any may be missing. @throws where they cannot be used */
+  /** The content of the files, any of which may be missing. @throws if they are unusable */
   readonly read: () => T;
   /** Called once when files that could be read no longer can. */
   readonly onFault: (error: unknown) => void;

@@ -22,7 +22,7 @@ type AccountManagerModules = {
   readonly unlocked: UnlockedKeys;
   readonly tries: PassphraseTries;
   readonly observer: Pick<KeyObserver, "wrongSecret">;
-  /** Keys everybody knows, those of a dev chain: unlocked from the start, and any passphrase opens them. */
+  /** Public keys of a dev chain: unlocked from the start, and any passphrase opens them. */
   readonly publicKeys: ReadonlyMap<Address, Uint8Array>;
   /** @throws UnlockForbiddenError while strangers could use an unlocked account */
   readonly assertUnlockAllowed: () => void;
@@ -51,7 +51,7 @@ export class AccountManager implements AccountSigner {
     for (const [address, key] of this.#publicKeys) unlocked.hold(address, key.slice(), undefined);
   }
 
-  /** Public accounts first, then those of HD wallets, then the key store's in the order of their files. */
+  /** Public accounts first, then accounts of HD wallets, then the key store's in the order of their files. */
   async accounts(): Promise<readonly Address[]> {
     const stored = await this.#stored();
     return [

@@ -62,7 +62,7 @@ export class LooseKeyFileError extends NodeError {
 export class KeyDerivationBusyError extends NodeError {
   readonly code = "KEY_DERIVATION_BUSY";
   constructor(waiting: number) {
-    super(`${waiting} passphrases are waiting already, try again`, { waiting });
+    super(`${waiting} passphrases are already waiting, try again`, { waiting });
   }
 }
 

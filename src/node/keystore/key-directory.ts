@@ -24,7 +24,7 @@ export class KeyDirectory {
     this.#allowReadableByOthers = options.allowReadableByOthers;
   }
 
-  /** Regular files in ascending order of name; hidden files, backups (`~`) and links are no key files, as for geth. */
+  /** Regular files in ascending order of name; hidden files, backups (`~`) and links are not key files, as in geth. */
   async entries(): Promise<DirectoryEntry[]> {
     const entries: DirectoryEntry[] = [];
     for (const name of (await this.#names()).sort()) {
@@ -37,7 +37,7 @@ export class KeyDirectory {
     return entries;
   }
 
-  /** @throws InvalidKeyFileError when it is no regular file, or too large for a key file */
+  /** @throws InvalidKeyFileError if it is not a regular file, or too large for a key file */
   async read(path: string): Promise<string> {
     try {
       return readTextFile(path, { bytesMax: KEY_FILE_BYTES_MAX, refuseLinks: true });

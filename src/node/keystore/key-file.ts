@@ -186,7 +186,7 @@ export async function decryptKey(file: KeyFile, passphrase: string, derivation: 
   try {
     if (!timingSafeEqual(macOf(derived, file.ciphertext), file.mac)) throw new WrongPassphraseError();
     const privateKey = decipher(file, derived);
-    // The MAC covers the ciphertext alone, so a damaged iv ends up here.
+    // The MAC covers only the ciphertext, so a damaged iv ends up here.
     if (!isPrivateKey(privateKey)) throw new InvalidKeyFileError("it holds no private key");
     const have = addressFromPrivateKey(privateKey);
     const want = file.address ?? have;

@@ -21,7 +21,7 @@ type KeyStoreModules = {
   readonly log: Logger;
   /** Milliseconds of the Unix clock. */
   readonly now?: () => number;
-  /** Shared with whatever else tries passphrases, so that one is tried at a time. */
+  /** Shared with all code that tries passphrases, so that only one is tried at a time. */
   readonly derivation?: KeyDerivation;
 };
 
@@ -81,7 +81,7 @@ export class KeyStore {
   /** Makes a random key and its file. */
   async create(passphrase: string): Promise<StoredKey> {
     let privateKey: Uint8Array;
-    // Once in 2^128 the bytes are no key.
+    // Once in 2^128 the bytes are not a valid key.
     do privateKey = randomBytes(32);
     while (!isPrivateKey(privateKey));
     try {
@@ -176,10 +176,10 @@ export class KeyStore {
   async #addressIn(path: string): Promise<Address | undefined> {
     try {
       const { address } = parseKeyFile(await this.#directory.read(path));
-      if (address === undefined) this.#log.warn("key file without an address left out", { path });
+      if (address === undefined) this.#log.warn("skipped a key file without an address", { path });
       return address;
     } catch (error) {
-      this.#log.warn("file in the key store is not a key", {
+      this.#log.warn("skipped a file in the key store that is not a key", {
         path,
         error: (error as Error).message,
       });

@@ -22,11 +22,11 @@ export type KdfParams =
 const scryptAsync = promisify<string, Uint8Array, number, ScryptOptions, Buffer>(scrypt);
 const pbkdf2Async = promisify(pbkdf2);
 
-/** Passphrases of keys and wallets. */
+/** Attempts to unlock keys and wallets with a passphrase. */
 export const PASSPHRASE_LIMITS = {
-  /** Wrong ones a minute for one account; beyond it none is tried. */
+  /** Wrong passphrases per minute for one account; the node rejects further attempts. */
   triesMax: 5,
-  /** That wait while another is tried; at a second each, more are an attack or a faulty script. */
+  /** Attempts that wait for another. Each takes a second, so more mean an attack or a faulty script. */
   waitingMax: 4,
 } as const;
 

@@ -38,14 +38,14 @@ export function declareChainMetrics(metrics: Metrics, measured: MeasuredChain): 
     head_number: ["Number of the newest block.", () => chain.head().block.header.number],
     head_timestamp_seconds: ["Time of the newest block.", () => chain.head().block.header.timestamp],
     fork_schedule_hash: [
-      "EIP-2124 hash over the genesis block and all forks of the schedule, as a number: equal on nodes of equal rules.",
+      "EIP-2124 hash of the genesis block and all scheduled forks, as a number; equal on nodes with equal rules.",
       () => Number(forkId(chain.config, chain.genesisHash, genesis.timestamp, ALL, ALL).hash),
     ],
-    oldest_block: ["Number of the oldest block that is served.", () => chain.oldest().block],
-    oldest_state: ["Number of the oldest block whose state is served.", () => chain.oldest().state],
-    oldest_proof: ["Number of the oldest block whose proofs are served.", () => chain.oldest().proof],
+    oldest_block: ["Number of the oldest stored block.", () => chain.oldest().block],
+    oldest_state: ["Number of the oldest block whose state is stored.", () => chain.oldest().state],
+    oldest_proof: ["Number of the oldest block whose state can be proven.", () => chain.oldest().proof],
     blocks_stalled: [
-      "1 while blocks cannot be stored, for want of space say.",
+      "1 while blocks cannot be stored, for example on a full disk.",
       () => (production.stalled() === undefined ? 0 : 1),
     ],
     resident_memory_bytes: ["Memory of the process.", () => process.memoryUsage.rss()],
@@ -54,18 +54,18 @@ export function declareChainMetrics(metrics: Metrics, measured: MeasuredChain): 
     cache_state_bytes: ["Memory of cached accounts and slots of the newest state.", () => cacheBytes().headState],
     cache_old_states_bytes: ["Memory of cached accounts and slots of older states.", () => cacheBytes().historicStates],
     cache_blocks_bytes: ["Memory of decoded blocks.", () => cacheBytes().blocks],
-    cache_codes_bytes: ["Memory of codes read last.", () => cacheBytes().codes],
-    cache_log_texts_bytes: ["Memory of JSON of logs.", () => cacheBytes().logTexts],
+    cache_codes_bytes: ["Memory of recently read contract codes.", () => cacheBytes().codes],
+    cache_log_texts_bytes: ["Memory of cached log JSON.", () => cacheBytes().logTexts],
   });
   if (fork) {
     declareGauges(metrics, {
-      fork_cache_bytes: ["Memory of what was read of the forked chain.", fork.cacheBytes],
-      fork_cache_rejected: ["Results of the forked chain that found no place in it.", fork.uncached],
+      fork_cache_bytes: ["Memory of state read from the forked chain.", fork.cacheBytes],
+      fork_cache_rejected: ["Results of the forked chain that did not fit into that memory.", fork.uncached],
     });
   }
   if (store.addressIndex.isOn) {
     declareGauges(metrics, {
-      address_index_blocks: ["Blocks that are in the index of addresses.", () => store.addressIndex.indexedBlocks],
+      address_index_blocks: ["Blocks in the address index.", () => store.addressIndex.indexedBlocks],
     });
   }
   const blocks = metrics.counter({ name: "blocks_total", help: "Blocks committed." });
@@ -88,18 +88,18 @@ function declarePoolMetrics(metrics: Metrics, pool: MeasuredChain["pool"]): void
     mempool_pending: ["Executable transactions waiting.", () => mempool.counts().pending],
     mempool_queued: ["Transactions after a nonce gap.", () => mempool.counts().queued],
     mempool_bytes: ["Memory of all pooled transactions.", () => mempool.bytes().all],
-    mempool_queued_bytes: ["Part of it after a nonce gap.", () => mempool.bytes().queued],
-    mempool_blob_bytes: ["Part of it with blobs.", () => mempool.bytes().blobs],
+    mempool_queued_bytes: ["Memory of pooled transactions after a nonce gap.", () => mempool.bytes().queued],
+    mempool_blob_bytes: ["Memory of pooled transactions with blobs.", () => mempool.bytes().blobs],
     mempool_blob_verifications: [
-      "Blob transactions being verified or waiting for it.",
+      "Blob transactions in verification or waiting for it.",
       () => blobWorkers.waiting().verifications,
     ],
     mempool_wrong_blob_proofs: [
-      "Sidecars of callers and peers whose proofs did not hold, since the start.",
+      "Sidecars from callers and peers with invalid proofs since the start.",
       () => blobWorkers.wrongProofs(),
     ],
     mempool_authority_recoveries: [
-      "Set code transactions whose signers are being recovered or wait for it.",
+      "Set code transactions whose signers are being recovered, or that wait for it.",
       () => authorityRecovery.waiting,
     ],
     mempool_blob_proofs: ["Requests for proofs of blobs, running or waiting.", () => blobWorkers.waiting().proofs],
@@ -114,13 +114,10 @@ function declarePoolMetrics(metrics: Metrics, pool: MeasuredChain["pool"]): void
   const { restored, rejected, undecodable, lostBytes } = journaled.restoreResult;
   declareGauges(metrics, {
     mempool_journal_bytes: ["Size of the journal of waiting transactions.", () => journaled.journalBytes()],
-    mempool_journal_write_failures: [
-      "Writes to the journal that failed since the start.",
-      () => journaled.writeFailures(),
-    ],
+    mempool_journal_write_failures: ["Failed writes to the journal since the start.", () => journaled.writeFailures()],
     mempool_restored: ["Transactions restored at the start.", () => restored],
-    mempool_journal_undecodable: ["Journal records that held no transaction.", () => undecodable],
-    mempool_journal_lost_bytes: ["Bytes of the journal that held no record.", () => lostBytes],
+    mempool_journal_undecodable: ["Journal records without a valid transaction.", () => undecodable],
+    mempool_journal_lost_bytes: ["Bytes of the journal without a valid record.", () => lostBytes],
   });
   const rejections = metrics.counter({
     name: "mempool_restore_rejected_total",

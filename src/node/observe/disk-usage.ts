@@ -21,7 +21,7 @@ const PARTS = {
 
 type DiskUsageModules = { readonly metrics: Pick<Metrics, "gauge">; readonly timers: Pick<Timers, "soon" | "every"> };
 
-/** Measures once a minute what the parts of a home take on disk, and what is left. */
+/** Measures once a minute the disk usage of a home's parts, and the free space. */
 export class DiskUsage {
   readonly #timer: Timer;
 
@@ -29,12 +29,12 @@ export class DiskUsage {
   constructor(home: string, { metrics, timers }: DiskUsageModules) {
     const used = metrics.gauge({
       name: "disk_bytes",
-      help: "What the home takes on disk, by part.",
+      help: "Disk space used by the home, by part.",
       labels: ["part"],
     });
     const free = metrics.gauge({
       name: "disk_free_bytes",
-      help: "What is free where the home is, or its index, whichever is less.",
+      help: "Free space on the disk of the home or on that of its index, whichever is less.",
     });
     const measure = async () => {
       for (const [part, bytes] of Object.entries(await diskUsageOf(home))) used.set(bytes, { part });
@@ -63,7 +63,7 @@ export async function diskUsageOf(home: string): Promise<Readonly<Record<keyof t
 }
 
 /**
- * Bytes on disk of a file, or of all below a folder; what is removed meanwhile has none.
+ * Bytes on disk of a file or a whole folder; files removed meanwhile count as 0.
  * @param statOf follows links for a part, which can be on another disk
  */
 async function sizeOf(path: string, statOf: typeof stat | typeof lstat = lstat): Promise<number> {

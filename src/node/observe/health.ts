@@ -24,7 +24,7 @@ export function answerHealth(
 
 export const JSON_TYPE = "application/json";
 
-/** Sends a whole answer; to HEAD its headers alone. */
+/** Sends a whole answer; for HEAD only its headers. */
 export function sendText(
   request: IncomingMessage,
   response: ServerResponse,

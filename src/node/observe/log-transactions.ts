@@ -51,7 +51,7 @@ export function logTransactions(
       });
       if (details === undefined) continue;
       if (details.fault !== undefined && !isFailed) {
-        log.warn("calls of a transaction cannot be shown", { hash: tx.hash, reason: details.fault });
+        log.warn("could not show the calls of a transaction", { hash: tx.hash, reason: details.fault });
       }
       for (const text of details.printed) log.info("console.log", { text, hash: tx.hash });
       if (!hasArtifacts) continue;

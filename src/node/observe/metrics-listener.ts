@@ -23,7 +23,7 @@ export function declareCertificateMetrics(metrics: Pick<Metrics, "gaugeOf">, tls
   metrics.gaugeOf(
     {
       name: "tls_certificate_expiry_timestamp_seconds",
-      help: "When the certificate of tls.cert ends, in Unix seconds.",
+      help: "Expiry of the certificate in tls.cert, in Unix seconds.",
     },
     () => tls.expiry,
   );

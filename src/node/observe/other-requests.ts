@@ -72,7 +72,7 @@ function openPages({ explorer }: Config, log: Logger): AnswerPage | undefined {
   const names = ["docs", "explorer"];
   const table = readPageTable(names);
   if (table === undefined) {
-    log.warn("pages are not built, run npm run build", { pages: names });
+    log.warn("the pages are not built: run npm run build", { pages: names });
     return undefined;
   }
   return createPageServer(table, (error) => log.error("page cannot be read", { error }));

@@ -56,7 +56,7 @@ test("startOtlpTracer retains a bounded number of spans while nothing takes them
   const tracer = await startOtlpTracer({ endpoint: collector.endpoint, ...NODE }, { log: log.logger, metrics, timers });
   for (let i = 0; i < 20_000; i++) tracer.start("span", {}).end();
   await tracer.close();
-  await log.until(/the collector takes no traces/);
+  await log.until(/the collector does not accept traces/);
   const lost = Number(/^evmint_trace_spans_total\{result="lost"\} (\d+)$/m.exec(metrics.exposition())![1]);
   assert.ok(lost > 0 && lost <= 2 * 2_048, `${lost} spans were retained`);
   assert.match(metrics.exposition(), /^evmint_trace_spans_total\{result="sent"\} 0$/m);

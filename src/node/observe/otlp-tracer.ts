@@ -62,7 +62,7 @@ export async function startOtlpTracer(
   const { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } = api;
   const exported = metrics.counter({
     name: "trace_spans_total",
-    help: "Spans that the collector took, and those that it did not get.",
+    help: "Spans by outcome: accepted by the collector, or lost.",
     labels: ["result"],
     values: ["sent", "lost"],
   });
@@ -76,8 +76,8 @@ export async function startOtlpTracer(
         exported.add(spans.length, { result: isLost ? "lost" : "sent" });
         if (isLost !== isFailing) {
           isFailing = isLost;
-          if (isLost) log.warn("the collector takes no traces", { endpoint, error: result.error });
-          else log.info("the collector takes traces again", { endpoint });
+          if (isLost) log.warn("the collector does not accept traces", { endpoint, error: result.error });
+          else log.info("the collector accepts traces again", { endpoint });
         }
         // An error would reach a global handler of the library, which may be that of another program.
         done({ code: core.ExportResultCode.SUCCESS });

@@ -15,7 +15,7 @@ export class ProjectNames {
   readonly #fixed = new Map<Address, string>();
   readonly #byCodeHash = new Map<Hash, Contract | undefined>();
 
-  /** @param contracts undefined: there are no artifacts */
+  /** @param contracts undefined without artifacts */
   constructor(
     contracts: Contracts | undefined,
     modules: {
@@ -44,7 +44,7 @@ export class ProjectNames {
     return this.#byCodeHash.get(codeHash);
   }
 
-  /** `account 0`, `multicall3`: what has its name on every dev chain. */
+  /** `account 0`, `multicall3`: names that every dev chain has. */
   fixedName(address: Address): string | undefined {
     return this.#fixed.get(address);
   }

@@ -63,10 +63,10 @@ export type TransactionDetails = {
 /** Executes with a tracer of `debug_trace…`: its trace. */
 export type RunTracer = (tracer: string, tracerConfig: Readonly<Record<string, unknown>>) => Promise<unknown>;
 
-/** Lines that one transaction prints. */
+/** Output lines of one transaction. */
 const PRINTED_MAX = 200;
 
-/** Executes transactions again, for what the log says of them by the names of a project. */
+/** Re-executes transactions to describe them in the log with the names of a project. */
 export class TransactionTracer {
   readonly #names: ProjectNames;
   readonly #tracing: Pick<ExecutionPort, "traceTransaction">;

@@ -93,7 +93,7 @@ export class FollowedChain {
         head: () => knownBlock(this.#store, this.#store.head()),
       }),
       pending() {
-        throw new InvariantError("the pending block is in the chain's process");
+        throw new InvariantError("only the chain's process has the pending block");
       },
     };
     this.execution = {

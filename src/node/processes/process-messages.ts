@@ -38,11 +38,11 @@ const PROCESS_MESSAGE_LIMITS = {
 export class ProcessMessageError extends NodeError {
   readonly code = "RPC_PROCESS_MESSAGE";
   constructor(fault: string) {
-    super(`an RPC process sent a wrong message: ${fault}`);
+    super(`an RPC process sent an invalid message: ${fault}`);
   }
 }
 
-/** What nobody answers. Everything else is a call. */
+/** Messages without an answer. All others are calls. */
 const EVENTS: ReadonlySet<string> = new Set([
   "ready",
   "charge",
@@ -103,22 +103,22 @@ export class ProcessMessages {
         return this.#faultOfInput(name, input, true);
       case "call":
         // Numbers ascend: an answer belongs to one call.
-        if (whole(id) !== undefined || (id as number) <= this.#lastCall) return "a call without a number of its own";
+        if (whole(id) !== undefined || (id as number) <= this.#lastCall) return "a call without a unique number";
         this.#lastCall = id as number;
         return this.#faultOfInput(name, input, false);
       case "abort":
-        return whole(id) ?? ((id as number) > this.#lastCall ? "a call that was not made is aborted" : undefined);
+        return whole(id) ?? ((id as number) > this.#lastCall ? "an abort of an unknown call" : undefined);
       case "result":
         return whole(id) ?? optional(textOf(PROCESS_MESSAGE_LIMITS.expositionCharsMax))(value);
       case "error":
         return whole(id) ?? this.#error(error);
       default:
-        return "a message of no kind";
+        return "a message of unknown kind";
     }
   }
 
   #faultOfInput(name: unknown, input: unknown, isEvent: boolean): string | undefined {
-    if (typeof name !== "string" || !this.#names.has(name)) return "for nobody here";
+    if (typeof name !== "string" || !this.#names.has(name)) return "for an unknown receiver";
     if (EVENTS.has(name) !== isEvent) return `${name} is ${isEvent ? "no event" : "no call"}`;
     const fault = (this.#inputs.get(name) ?? this.#portInput)(input);
     return fault === undefined ? undefined : `${name}: its input ${fault}`;

@@ -13,7 +13,7 @@ import type { EndpointOptions, TcpKind, TlsMaterial } from "../../rpc/transport/
 import type { Config } from "../config/config.ts";
 import type { CallRecord } from "../observe/activity/call-window.ts";
 
-/** What an RPC process is started with: its first message, before those of the channel. */
+/** Start parameters of an RPC process: its first message, before the channel's. */
 export type RpcProcessData = {
   readonly config: Config;
   readonly store: FollowedStore;

@@ -156,7 +156,7 @@ export class RpcProcess {
       const received = this.channel.call("metrics", undefined).then(
         (exposition: unknown) => {
           if (typeof exposition === "string") this.#exposition = exposition;
-          else this.#refuse(new ProcessMessageError("metrics that are no text"));
+          else this.#refuse(new ProcessMessageError("metrics that are not text"));
         },
         () => {},
       );
@@ -198,14 +198,14 @@ export class RpcProcess {
 
   #refuse(error: unknown): void {
     this.#isRefused = true;
-    this.#modules.log.error("RPC process is ended for its message", { process: this.pid, error });
+    this.#modules.log.error("RPC process is terminated because of its message", { process: this.pid, error });
     this.kill();
   }
 
   #handlers(): Pick<ChainHandlers, "ready" | "took" | "ended" | "badToken" | "calls" | "log"> {
     return {
       ready: () => {
-        if (this.#isOpen) throw new ProcessMessageError("it was ready before");
+        if (this.#isOpen) throw new ProcessMessageError("a second message that it is ready");
         this.#isOpen = true;
         this.#startTimer.cancel();
         this.#beat = this.#watched();
@@ -217,7 +217,7 @@ export class RpcProcess {
       },
       ended: ({ listener }) => {
         if (this.#connections[listener] === 0)
-          throw new ProcessMessageError("a connection ended that it does not have");
+          throw new ProcessMessageError("the end of a connection that it does not have");
         this.#connections[listener]--;
       },
       badToken: ({ source }) => this.#modules.onBadToken(source),
@@ -244,12 +244,12 @@ export class RpcProcess {
     return new Beat(this.#limits.processes, {
       timers,
       ask: () => this.channel.call("beat", undefined),
-      onSilent: () => log.warn("RPC process does not answer and gets no connections", { process: this.pid }),
+      onSilent: () => log.warn("RPC process does not answer and gets no new connections", { process: this.pid }),
       onAnswer: () => {
         log.info("RPC process answers again", { process: this.pid });
         this.#modules.onReady();
       },
-      onLost: () => this.#giveUp("RPC process is ended because it does not answer"),
+      onLost: () => this.#giveUp("RPC process is terminated because it does not answer"),
     });
   }
 

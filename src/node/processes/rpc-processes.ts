@@ -46,9 +46,9 @@ type RpcProcessesModules = {
   readonly epoch: () => number;
   /** A process counted a bad token of `source`. */
   readonly onBadToken: (source: string) => void;
-  /** undefined: nobody looks at single calls */
+  /** undefined if single calls are not observed */
   readonly activity: ActivityLog | undefined;
-  /** undefined: nobody traces */
+  /** undefined while tracing is disabled */
   readonly tracer: Tracer | undefined;
 };
 
@@ -104,15 +104,15 @@ export class RpcProcesses implements ConnectionWorkers {
     });
     const { metrics } = modules;
     metrics.gaugeOf(
-      { name: "rpc_processes_ready", help: "RPC processes that answer, and take connections." },
+      { name: "rpc_processes_ready", help: "RPC processes that answer and accept connections." },
       () => this.#ready().length,
     );
-    metrics.gaugeOf({ name: "rpc_process_connections", help: "Connections that RPC processes serve." }, () =>
+    metrics.gaugeOf({ name: "rpc_process_connections", help: "Connections served by RPC processes." }, () =>
       this.#serving().reduce((sum, process) => sum + connectionsOf(process), 0),
     );
     this.#lost = metrics.counter({
       name: "rpc_processes_lost_total",
-      help: "RPC processes that ended with their connections; each is replaced.",
+      help: "RPC processes that died with their connections; the node replaces them.",
     });
     for (const slot of this.#slots) this.#start(slot);
   }
@@ -126,7 +126,7 @@ export class RpcProcesses implements ConnectionWorkers {
     }
   }
 
-  /** Process ids of those that run. */
+  /** Process ids of the running processes. */
   get pids(): readonly number[] {
     return this.#running().flatMap(({ pid }) => pid ?? []);
   }
@@ -224,7 +224,7 @@ export class RpcProcesses implements ConnectionWorkers {
     const livedMs = this.#modules.timers.now() - slot.startedMs;
     if (livedMs > STABLE_MS) slot.restartMs = RESTART_MS;
     this.#lost.add();
-    this.#modules.log.error("RPC process ended, another is started", {
+    this.#modules.log.error("RPC process ended, starting another", {
       process: slot.index,
       reason,
       livedMs: Math.round(livedMs),
@@ -268,7 +268,7 @@ function connectionsOf(process: RpcProcess): number {
   return process.connectionsOf("http") + process.connectionsOf("ws");
 }
 
-/** The processes that serve connections, as many as the configuration says; undefined where there are none. */
+/** The processes that serve connections, as many as configured; undefined if there are none. */
 export function startRpcProcesses(
   config: Config,
   tls: TlsMaterial | undefined,
@@ -291,7 +291,7 @@ export function startRpcProcesses(
   const { processes: count, enable } = config.jsonRpc;
   if (count === 0 || !enable) return undefined;
   if (store.followable === undefined) {
-    log.info("connections stay in the chain's process: the index is in memory, where no other can read it");
+    log.info("connections stay in the chain's process, because other processes cannot read an index in memory");
     return undefined;
   }
   const { directory } = store.followable;
@@ -316,7 +316,7 @@ export function startRpcProcesses(
   );
   // Before any of them has started.
   store.publishToFile(head, (error) => {
-    log.error("the head could not be published to RPC processes: connections move to the chain's", {
+    log.error("could not publish the head to RPC processes: their connections move to the chain's process", {
       error,
     });
     void processes.close();

@@ -17,7 +17,7 @@ export type ServedCallsModules = {
   /** undefined: callers are served alike */
   readonly serving: ServingPort | undefined;
   readonly queue: CallQueue;
-  /** undefined: nobody traces */
+  /** undefined while tracing is disabled */
   readonly tracer: Tracer | undefined;
   /** A listener serves that method, to some callers at least. */
   readonly isServed: (method: string) => boolean;
@@ -84,7 +84,7 @@ export class ServedCalls {
   #run(call: ForwardedCall, served: ServedCall): JsonText | Promise<JsonText> {
     const { registry, ports, queue, tracer, isServed } = this.#modules;
     const method = registry.get(call.method);
-    // Tokens are judged in the process of the connection; what no token opens is not run for it either.
+    // The process of the connection verifies tokens; methods that no token allows are not run for it either.
     if (!method?.isForwarded || !isServed(call.method)) throw new MethodNotFoundError(call.method);
     const { access, credential } = inProcessContext();
     const { transport, connection, address } = call;

@@ -96,7 +96,7 @@ function memoryStats(gc: GcMonitor, allocatedBytes: number): Readonly<Record<str
   const uptimeNs = performance.now() * 1e6;
   return {
     Alloc: heap.used_heap_size,
-    // Counted at intervals: what is there now was allocated in any case.
+    // Counted at intervals: memory in use now was certainly allocated.
     TotalAlloc: Math.max(allocatedBytes, heap.used_heap_size),
     Sys: memory.rss,
     Lookups: 0,

@@ -1,6 +1,6 @@
 import { encodeMessage, message, repeated, single } from "../../consensus/cometbft/abci/protobuf.ts";
 
-/** A sum of what was measured at one stack. */
+/** The sum of the samples at one stack. */
 export type StackSample = {
   /** One for each of the profile's types. */
   readonly values: readonly number[];

@@ -158,7 +158,7 @@ export function createProfiles(files: CallerFiles, timers: Pick<Timers, "every" 
   };
 }
 
-/** A new file, readable by its owner alone. */
+/** A new file, readable only by its owner. */
 function openFile(path: string): { readonly to: Writable; readonly written: Promise<void> } {
   const to = new PassThrough();
   const written = pipeline(to, createWriteStream(path, { flags: "wx", mode: 0o600 }));

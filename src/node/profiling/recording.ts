@@ -31,7 +31,7 @@ type Stall = {
   readonly microseconds: number;
 };
 
-/** Stacks kept; the ones after them are left out. */
+/** Stacks kept; later ones are dropped. */
 const STACKS_MAX = 10_000;
 
 /**

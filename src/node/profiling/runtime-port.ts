@@ -38,7 +38,7 @@ export function createRuntimePort(modules: {
 
   function root(): RootLogger {
     const log = asRootLogger(modules.log);
-    if (log === undefined) throw new DebugError("the log of this node belongs to another program");
+    if (log === undefined) throw new DebugError("another program owns the log of this node");
     return log;
   }
 

@@ -6,7 +6,7 @@ import { clientVersion } from "../config/package.ts";
 import type { OtlpTracer } from "../observe/otlp-tracer.ts";
 
 /**
- * The tracer of this process; undefined where nobody traces, and then nothing of it is loaded.
+ * The tracer of this process; undefined while tracing is disabled, and its packages are then not loaded.
  * @throws TracingPackageMissingError
  */
 export async function openTracer(

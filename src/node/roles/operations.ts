@@ -98,7 +98,7 @@ export const nodeOperations: NodeOperations = {
       const from = first ?? Math.min(1, head);
       const to = last ?? head;
       if (to > head || from > to) {
-        throw new UnknownRangeError(`blocks ${from} to ${to} do not all exist: head is ${head}`);
+        throw new UnknownRangeError(`not all blocks from ${from} to ${to} exist: the head is ${head}`);
       }
       let done = 0;
       const exported = await exportChainFile(
@@ -123,7 +123,7 @@ export const nodeOperations: NodeOperations = {
       const head = opened.chain.head().block.header.number;
       const number = block ?? head;
       if (number > head) {
-        throw new UnknownRangeError(`block ${number} does not exist: head is ${head}`);
+        throw new UnknownRangeError(`block ${number} does not exist: the head is ${head}`);
       }
       return { block: number, accounts: await exportState(file, number, opened) };
     } finally {
@@ -139,7 +139,7 @@ export const nodeOperations: NodeOperations = {
       const head = chain.head().block.header.number;
       if (from !== undefined && (from > head || from <= chain.oldest().state)) {
         throw new UnknownRangeError(
-          `blocks ${chain.oldest().state + 1} to ${head} can be executed again, and not those from ${from} on`,
+          `cannot re-execute from block ${from}: only blocks ${chain.oldest().state + 1} to ${head} have their parent's state`,
         );
       }
       const report = store.check();
@@ -159,7 +159,7 @@ export const nodeOperations: NodeOperations = {
             onBlock: () => onProgress({ done: ++done, total: head - from + 1, unit: "blocks" }),
           },
         );
-        for await (const { number, what } of blocks) wrong.push(`block ${number} executed again: ${what}`);
+        for await (const { number, what } of blocks) wrong.push(`re-executed block ${number}: ${what}`);
       }
       return {
         head,
@@ -241,7 +241,7 @@ export const nodeOperations: NodeOperations = {
   },
 };
 
-/** CometBFT of a home whose lock is held; loaded for `consensus.engine = cometbft` alone. */
+/** CometBFT of a home whose lock is held; loaded only for `consensus.engine = cometbft`. */
 async function rollbackEngineOf(config: Config, log: Logger): Promise<RollbackEngine | undefined> {
   if (config.consensus.engine !== "cometbft") return undefined;
   const { createRollbackEngine } = await import("./chain/network-engine.ts");
@@ -267,7 +267,7 @@ async function fillBeforeBase(
   removeLeftovers(directory);
   const base = store.base() ?? 0;
   if (base === 0 || (await firstNumberIn(file)) >= base) return undefined;
-  log.info("blocks before the base are imported", { base });
+  log.info("importing the blocks before the first stored one", { base });
   const caches = divideCacheSize(config.cache.bytes);
   const result = await backfill(
     opened,
@@ -278,7 +278,7 @@ async function fillBeforeBase(
   return { isComplete, counts: { imported, skipped, head: chain.head().block.header.number } };
 }
 
-/** Number of the first block of the chain file; infinite where it has none. */
+/** Number of the first block of the chain file; infinite if it is empty. */
 async function firstNumberIn(file: string): Promise<number> {
   for await (const { header } of readChainFile(file)) return header.number;
   return Number.POSITIVE_INFINITY;
@@ -290,13 +290,13 @@ function assertContinues(chain: Chain, { header }: Block): void {
   const next = head.header.number + 1;
   if (header.number !== next) {
     throw new ForeignImportError(
-      `the file goes on with block ${header.number}, and this chain needs block ${next} first`,
+      `the file continues with block ${header.number}, but this chain needs block ${next} first`,
       { number: header.number, next },
     );
   }
   if (header.parentHash === head.hash) return;
   throw new ForeignImportError(
-    `the file is of another chain: its block ${next} builds on ${header.parentHash}, and block ${next - 1} here is ${head.hash}; the home needs the genesis that the file begins from (evmintd init --genesis FILE; for a dev chain --genesis FILE, or its --timestamp)`,
+    `the file belongs to another chain: its block ${next} builds on ${header.parentHash}, but block ${next - 1} of this chain is ${head.hash}; use a home with the file's genesis (evmintd init --genesis FILE; for a dev chain --genesis FILE, or its --timestamp)`,
     { number: header.number, parentHash: header.parentHash, head: head.hash },
   );
 }

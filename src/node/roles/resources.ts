@@ -2,12 +2,12 @@
 export class Resources {
   readonly #closers: (() => void | Promise<void>)[] = [];
 
-  /** @param close is called after those that are added later */
+  /** @param close is called after resources that are added later */
   add(close: () => void | Promise<void>): void {
     this.#closers.push(close);
   }
 
-  /** Releases all, each also where one before it failed. @throws what the first failure threw */
+  /** Releases all, even if some fail. @throws the first failure */
   async close(): Promise<void> {
     let failure: { readonly error: unknown } | undefined;
     for (let close = this.#closers.pop(); close; close = this.#closers.pop()) {
@@ -20,7 +20,7 @@ export class Resources {
     if (failure !== undefined) throw failure.error;
   }
 
-  /** The result of `open`; what was added is released when it fails. */
+  /** The result of `open`; if it fails, added resources are released. */
   async during<T>(open: () => Promise<T>): Promise<T> {
     try {
       return await open();

@@ -48,7 +48,7 @@ export async function rollBackChain(
   { chain, store, setAsideDirectory, engine }: RollbackModules,
 ): Promise<RollbackResult> {
   const { number: head } = chain.head().block.header;
-  if (to > head || to < 0) throw new UnknownRangeError(`cannot go back to block ${to} from block ${head}`);
+  if (to > head || to < 0) throw new UnknownRangeError(`cannot roll back from block ${head} to block ${to}`);
   const base = store.proofBase();
   if (to < base) throw new StatePrunedError({ number: to, base, root: chain.header(to)!.stateRoot });
   const plan = await planOf(to, fromPeers, chain, engine);
@@ -85,7 +85,7 @@ async function planOf(
   const { initialHeight } = engine;
   if (to < initialHeight - 1) {
     throw new RollbackImpossibleError(
-      `the blocks before ${initialHeight} are not of this network: CometBFT has none of them, and the chain can go back to block ${initialHeight - 1}`,
+      `CometBFT's chain starts at block ${initialHeight}, so the chain cannot be rolled back below block ${initialHeight - 1}`,
       { to, initialHeight },
     );
   }
@@ -95,21 +95,21 @@ async function planOf(
   // Of the newest block CometBFT has to have the one before it, whose state it goes back to.
   if (to < base - 1 || height === base) {
     throw new RollbackImpossibleError(
-      `CometBFT has blocks ${base} to ${height} and cannot execute those after ${to} again: with --from-peers it gets all blocks from its peers`,
+      `CometBFT has only blocks ${base} to ${height} and cannot replay all blocks after ${to}: use --from-peers to fetch all blocks from peers`,
       { to, base, height },
     );
   }
   return {
     async run() {
       await engine.forgetLastResult();
-      return `keeps its blocks; the next start executes blocks ${to + 1} to ${height} again, and needs no peer for that`;
+      return `keeps its blocks; the next start replays blocks ${to + 1} to ${height} without peers`;
     },
   };
 }
 
 function keptText(height: number, to: number): string {
   if (height === to) return `keeps its blocks, which end at ${height} too`;
-  return `keeps its blocks, which end at ${height}, before the chain: the next start brings both together`;
+  return `keeps its blocks, which end at ${height}, before the chain; the next start reconciles the two`;
 }
 
 /** @throws RollbackImpossibleError where the chain could not answer for the blocks that CometBFT gets again */
@@ -119,14 +119,14 @@ function fromPeersPlan(to: number, chain: Chain, engine: RollbackEngine): Engine
   const first = Math.max(block, state);
   if (to >= initialHeight && initialHeight - 1 < first) {
     throw new RollbackImpossibleError(
-      `the chain has pruned block ${initialHeight - 1} or its state, which CometBFT gets its blocks again from: remove data/ and cometbft/data/ except priv_validator_state.json, and start from a snapshot`,
+      `the chain has pruned block ${initialHeight - 1} or its state, from which CometBFT would replay: remove data/ and cometbft/data/ except priv_validator_state.json, and start from a snapshot`,
       { to, initialHeight, first },
     );
   }
   return {
     async run() {
       const folder = engine.setAside();
-      return `has no blocks any more (they are in ${folder}): the next start gets blocks ${initialHeight} and later from its peers, and executes those after ${to}. Where no peer has them, move the folder's contents back`;
+      return `no longer has blocks (they are in ${folder}): the next start fetches blocks from ${initialHeight} on from peers, and executes those after ${to}. If no peer has them, move the folder's contents back`;
     },
   };
 }

@@ -213,7 +213,7 @@ export class NodeInProcess implements RunningNode {
     hasEngine = true;
   }
 
-  /** @param beginning what a chain begins with besides a genesis */
+  /** @param beginning initial data of a chain besides its genesis */
   async #openRole({ fork, loaded }: Beginning): Promise<ChainRole> {
     const blocks = loaded?.blocks.length ?? 0;
     try {
@@ -312,8 +312,12 @@ type Beginning = { readonly fork?: Fork | undefined; readonly loaded?: LoadedSta
 
 function declareNodeMetrics(metrics: Metrics, readiness: () => Readiness): void {
   const ready = () => (readiness().ready ? 1 : 0);
-  metrics.gaugeOf({ name: "ready", help: "1 while /readyz answers 200." }, ready);
-  const build = metrics.gauge({ name: "build_info", help: "1, with the version of the program.", labels: ["version"] });
+  metrics.gaugeOf({ name: "ready", help: "1 while /readyz returns 200." }, ready);
+  const build = metrics.gauge({
+    name: "build_info",
+    help: "Always 1; the label has the version of the program.",
+    labels: ["version"],
+  });
   build.set(1, { version: clientVersion() });
 }
 
@@ -341,7 +345,7 @@ function readContracts({ devChain: { artifacts: directory } }: Config, log: Logg
     throw new InvalidConfigError(`${key}: no folder ${directory}`, { key });
   }
   const contracts = readArtifacts(resolve(directory), (file, reason) => {
-    log.warn("artifact cannot be used, it is passed over", { file, reason });
+    log.warn("skipped an unusable artifact", { file, reason });
   });
   log.info("artifacts read", { directory, contracts: contracts.size });
   return contracts;

@@ -82,7 +82,7 @@ export class CheckpointService {
     ];
     if (this.#isDue()) this.#schedule();
     metrics.gaugeOf(
-      { name: "les_checkpoints", help: "Checkpoints of light clients that are computed." },
+      { name: "les_checkpoints", help: "Computed checkpoints of light clients." },
       () => this.#opened?.indexer.sections ?? 0,
     );
   }
@@ -122,7 +122,7 @@ export class CheckpointService {
       this.#open();
     } catch (error) {
       if (!isUseless(error)) throw error;
-      this.#modules.log.warn("checkpoints are computed anew", { error });
+      this.#modules.log.warn("recomputing all checkpoints", { error });
       this.#discard();
       this.#open();
     }
@@ -139,7 +139,7 @@ export class CheckpointService {
     }
   }
 
-  /** The next time it is opened, checkpoints are computed anew. */
+  /** The next time it is opened, recomputing all checkpoints. */
   #discard(): void {
     this.#opened?.kv.close();
     this.#opened = undefined;

@@ -1,14 +1,14 @@
 import { CompilerError } from "../../rpc/transport/errors.ts";
 
-/** Of the Solidity compiler, one source at a time. */
+/** The Solidity compiler, which compiles one source at a time. */
 export const COMPILER_LIMITS = {
-  /** Of the compiler's process, as the system counts it: 150 MB without a source. Four hundred contracts in one source need 360 MB. */
+  /** Resident memory of the compiler's process: 150 MB when idle, 360 MB for four hundred contracts in one source. */
   memoryMegabytesMax: 640,
-  /** Sources that wait. */
+  /** Sources that wait for the compiler. */
   waitingMax: 7,
-  /** JSON of the contracts, which the chain's thread parses: a project of a hundred large contracts has half of it. */
+  /** Output JSON, which the chain's thread parses; a hundred large contracts take half of this. */
   outputBytesMax: 16 * 2 ** 20,
-  /** Of the compiler's messages, in an error. */
+  /** Characters of compiler messages in an error. */
   errorCharsMax: 64 * 2 ** 10,
 } as const;
 
@@ -17,7 +17,7 @@ const MEMORY_BYTES_MAX = COMPILER_LIMITS.memoryMegabytesMax * 2 ** 20;
 /** A source needs more memory than `COMPILER_LIMITS` has for one. */
 export class CompilerMemoryError extends CompilerError {
   constructor() {
-    super(`more than ${COMPILER_LIMITS.memoryMegabytesMax} MB of memory are needed, the limit for one source`);
+    super(`the source needs more than the limit of ${COMPILER_LIMITS.memoryMegabytesMax} MB of memory`);
   }
 }
 

@@ -34,7 +34,7 @@ export class LightClientService {
     const totalCapacity = les.serve * UNITS_PER_PERCENT;
     if (les.serve > 0 && totalCapacity < CAPACITY_MIN) {
       const key = "les.serve";
-      throw new InvalidConfigError(`${key}: ${les.serve} is less than one client takes; 0 or 2`, {
+      throw new InvalidConfigError(`${key}: ${les.serve} is less than one client needs; use 0, or at least 2`, {
         key,
       });
     }

@@ -8,7 +8,7 @@ import { COMPILER_LIMITS } from "./compiler-limits.ts";
 
 /** Loading the program takes some 0.3 s; on a busy machine many times that. */
 const START_MS_MAX = 30_000;
-const CLOSED = "the node stops";
+const CLOSED = "the node is stopping";
 
 /** As where `solc` is not installed. */
 const NO_COMPILER: SolidityCompiler = {

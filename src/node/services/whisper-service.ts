@@ -94,7 +94,7 @@ export class WhisperService {
   /** @throws PeerAddressError */
   async addPeer(address: string): Promise<void> {
     if (this.#transport === undefined) {
-      throw new PeerAddressError("whisper has no transport: set shh.address or shh.peers", {
+      throw new PeerAddressError("Whisper is not enabled: set shh.address or shh.peers", {
         address,
       });
     }
@@ -145,7 +145,7 @@ export class WhisperService {
     const { log, failures, timers, metrics, networkHosts } = this.#modules;
     const offences = metrics.counter({
       name: "shh_dropped_peers_total",
-      help: "Whisper peers that were dropped, by reason.",
+      help: "Dropped Whisper peers, by reason.",
       labels: ["reason"],
     });
     const { peersMax, banMs, peerBytesPerSecondMax: bytesPerSecondMax } = WHISPER_LIMITS;
@@ -174,7 +174,7 @@ export class WhisperService {
         peers,
         failures,
         timers,
-        onDialFailed: (address, error) => log.debug("whisper peer not reached", { address, error }),
+        onDialFailed: (address, error) => log.debug("cannot reach a whisper peer", { address, error }),
       },
     );
     log.info("whisper", { addresses: this.#transport.addresses() });
@@ -184,7 +184,7 @@ export class WhisperService {
     const { metrics } = this.#modules;
     const whisper = () => this.#started?.whisper;
     declareGauges(metrics, {
-      shh_pool_bytes: ["Memory of whisper messages.", () => whisper()?.pool.bytes ?? 0],
+      shh_pool_bytes: ["Memory of Whisper messages.", () => whisper()?.pool.bytes ?? 0],
       shh_envelopes: ["Whisper messages that have not expired.", () => whisper()?.pool.size ?? 0],
       shh_filters: ["Filters of whisper messages.", () => whisper()?.filterCount ?? 0],
       shh_peers: ["Whisper peers.", () => this.#peers?.size ?? 0],

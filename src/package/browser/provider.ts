@@ -27,7 +27,7 @@ export type HostOptions = {
 
 type MessageListener = (message: ProviderMessage) => void;
 
-/** EIP-1193 over a node in this page. Notifications of subscriptions are `message` events; there are no others. */
+/** EIP-1193 over a node in this page. Subscription notifications are `message` events, the only events. */
 export class BrowserProvider {
   #request: NodeHost["request"] | undefined;
   readonly #listeners = new Set<MessageListener>();

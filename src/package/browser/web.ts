@@ -6,7 +6,7 @@ export type SyncAccessHandle = {
   read(into: Uint8Array, options: { readonly at: number }): number;
   write(bytes: Uint8Array, options: { readonly at: number }): number;
   truncate(size: number): void;
-  /** Returns when what was written is on the device. */
+  /** Returns once all writes are on the device. */
   flush(): void;
   close(): void;
 };

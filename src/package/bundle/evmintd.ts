@@ -8,7 +8,7 @@ const SHOWS_TEXT = /^(?:-h|-V|--help|--help-all|--version)$/;
 
 const [command, ...args] = process.argv.slice(2);
 if (NODES.has(command) && !args.some((arg) => SHOWS_TEXT.test(arg))) {
-  // One that failed has not run what the next start runs.
+  // A failed start has not run the code that the next start runs.
   process.once("exit", (code) => {
     if (code === 0) saveCodeCache();
   });

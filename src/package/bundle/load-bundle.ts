@@ -11,9 +11,8 @@ import type * as Exports from "./exports.ts";
 export type Bundle = {
   readonly exports: typeof Exports;
   /**
-   * Stores the code that this process has compiled, for later starts; nothing where a stored one was accepted, or the second time. For
-   * the end of a process: functions that have not run yet are not in it. A folder that cannot be written is no error: the next start
-   * compiles.
+   * Stores the code that this process has compiled, for later starts; nothing where a stored one was accepted, or the second time. For the
+   * end of a process: functions that have not run yet are not in it. A read-only folder is not an error: the next start compiles.
    */
   saveCodeCache(): void;
 };
@@ -84,7 +83,7 @@ function readCache(path: string, build: string): Buffer | undefined {
   return isWhole ? data : undefined;
 }
 
-/** Making a cache that nobody can store takes some 30 ms. */
+/** Creating a cache takes about 30 ms, wasted if it cannot be stored. */
 function isWritable(directory: string): boolean {
   try {
     accessSync(directory, constants.W_OK);
@@ -104,7 +103,7 @@ function writeCache(path: string, build: string, data: Buffer): void {
   }
 }
 
-/** Against damage alone: users that can write the cache can write the bundle. */
+/** Detects only damage: users who can write the cache can also write the bundle. */
 function checksumOf(build: string, data: Buffer): Buffer {
   const checksum = Buffer.alloc(CHECKSUM_BYTES);
   checksum.writeUInt32LE(crc32(data, crc32(build)));

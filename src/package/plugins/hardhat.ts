@@ -125,7 +125,7 @@ async function answerOf(node: EvmintNode, { networkConfig }: Connection, request
   }
 }
 
-/** What Hardhat's own handlers, which come after those of plugins, would add to a transaction. */
+/** Fields that Hardhat's own handlers, which run after plugins', would add to a transaction. */
 function withDefaults(
   { method, params }: JsonRpcRequest,
   { from, gas, gasPrice }: Connection["networkConfig"],

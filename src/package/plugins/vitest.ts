@@ -22,7 +22,7 @@ export type EvmintVitestPlugin = {
 export default function evmint(options: EvmintVitestOptions = {}): EvmintVitestPlugin {
   return {
     name: "evmint",
-    // vite joins lists of plugins with those of the file.
+    // vite appends these plugins to the file's.
     config: () => ({
       test: {
         setupFiles: [fileURLToPath(new URL("./vitest-setup.js", import.meta.url))],

@@ -1,4 +1,4 @@
-/** Accounts of the dev chain, and names for what a caller has to fill in. */
+/** Accounts of the dev chain, and placeholders for values that a caller fills in. */
 const ALICE = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
 const BOB = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
 const HASH = "0x1111111111111111111111111111111111111111111111111111111111111111";
@@ -20,7 +20,7 @@ const TYPED_DATA = {
   message: { text: "hello" },
 };
 
-/** Values in the examples of methods, each of which a caller replaces by its own. */
+/** Placeholder values in the examples of methods, which callers replace by their own. */
 export const SAMPLE = {
   alice: ALICE,
   bob: BOB,

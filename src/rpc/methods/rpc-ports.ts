@@ -17,7 +17,7 @@ export type RpcPorts = RemotePorts & {
 /** What methods reach in a process that serves connections beside the chain's. */
 export type ServingPorts = Omit<RpcPorts, "sessions"> & { readonly sessions: ConnectionSessions };
 
-/** The method runs in the chain's process, whichever serves the connection: what it reaches is there alone, or there once. */
+/** The method runs in the chain's process, whichever process serves the connection: its data exists only there. */
 export function forwarded(method: Method<RpcPorts>): Method<ServingPorts> {
   return { ...method, isForwarded: true } as Method<ServingPorts>;
 }

@@ -1,7 +1,7 @@
 import type { MaybePromise } from "../../base/threads/maybe-promise.ts";
 import type { TcpKind } from "../transport/server/listener.ts";
 
-/** Where and for whom a listener is opened; what is undefined is as configured. */
+/** Address and access of a listener; undefined fields use the configuration. */
 export type ListenRequest = {
   readonly host: string | undefined;
   readonly port: number | undefined;

@@ -43,7 +43,7 @@ export const blockNumberOrTag: ParamCodec<BlockNumberOrTag> = {
   },
 };
 
-/** A JSON number too: geth's older methods took those alone, and Erigon's take them. */
+/** Accepts JSON numbers too: geth's older methods took only those, and Erigon's accept them. */
 export const numberOrTag: ParamCodec<BlockNumberOrTag> = {
   ...(blockNumberOrTag.schema && {
     schema: { title: "block", oneOf: [{ type: "integer" }, blockNumberOrTag.schema] },

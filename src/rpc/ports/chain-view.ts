@@ -95,8 +95,7 @@ export type MinedReceipt = {
 };
 
 /**
- * Blocks, transactions and receipts. undefined: there is none.
- * A selector may throw BlockNotCanonicalError or PendingUnavailableError.
+ * Blocks, transactions and receipts; undefined if there is none. A selector may throw BlockNotCanonicalError or PendingUnavailableError.
  */
 export interface BlockReads {
   head(): MaybePromise<SealedHeader>;
@@ -126,7 +125,7 @@ export interface BlockReads {
 export interface StateReads {
   /** undefined: no such account */
   account(input: { readonly address: Address; readonly at: BlockSelector }): MaybePromise<Account | undefined>;
-  /** Empty where there is no account or no code. */
+  /** Empty if there is no account or no code. */
   code(input: { readonly address: Address; readonly at: BlockSelector }): MaybePromise<Uint8Array>;
   /** Account and code of one and the same state. */
   accountWithCode(input: {
@@ -148,7 +147,7 @@ export interface StateReads {
   }): MaybePromise<{ readonly account: Account | undefined; readonly proof: AccountProof }>;
 }
 
-/** Which logs, of which blocks; blocks after the head are left out. */
+/** Criteria of logs and a range of blocks; blocks after the head are skipped. */
 type LogQuery = {
   readonly terms: LogFilterOptions;
   readonly from: number;

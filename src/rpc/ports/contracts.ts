@@ -7,7 +7,7 @@ import type { SolcInput } from "../../dev/artifacts/parse-artifact.ts";
 type ContractOrigin =
   /** This node's compiler makes the deployed code of the stored sources. */
   | "verified"
-  /** An artifact of `--artifacts` has the deployed code; nobody has compiled its sources here. */
+  /** An artifact of `--artifacts` has the deployed code; this node has not compiled its sources. */
   | "artifacts";
 
 /** How deployed code relates to compiled code. */
@@ -45,11 +45,11 @@ export type KnownContract = {
 
 export type FoundContract = Pick<KnownContract, "address" | "name" | "origin">;
 
-/** Sources that are claimed to be those of the contract at `address`. */
+/** Sources that allegedly belong to the contract at `address`. */
 export type VerificationRequest = {
   readonly address: Address;
   readonly input: SolcInput;
-  /** `path:Name`, or `Name` where one file alone declares it */
+  /** `path:Name`, or `Name` if only one file declares it */
   readonly contract: string;
   /** `0.8.30+commit.73712a01`, with or without `v` and platform */
   readonly compilerVersion: string;
@@ -73,7 +73,7 @@ export interface ContractsPort {
   find(input: { readonly name: string; readonly countMax: number }): Promise<readonly FoundContract[]>;
   /**
    * Begins to compile the sources and to compare; the id of what `verification` answers.
-   * @throws ContractVerificationError for what needs no compiling, CompilerBusyError
+   * @throws ContractVerificationError for faults found before compiling, CompilerBusyError
    */
   verify(input: VerificationRequest): Promise<{ readonly id: string }>;
   /** undefined: no such one, or it was long ago */

@@ -2,7 +2,7 @@ import type { RemotePorts } from "./remote-ports.ts";
 
 /** What a method of a port is. */
 export type PortMethod = {
-  /** It reads at what `at` of its input selects. The pending block is with the chain alone. */
+  /** It reads at the block that `at` of its input selects. Only the chain has the pending block. */
   readonly at?: true;
   /** Its input may have `cancel`. */
   readonly cancel?: true;
@@ -10,11 +10,14 @@ export type PortMethod = {
   readonly follows?: true;
   /** It executes code, as long as the limits of calls or those of traces allow: another thread is worth its message. */
   readonly heavy?: "call" | "trace";
-  /** What of it no deadline interrupts: all, the transactions of the block before `request.txIndex`, or those of the block it names. */
+  /**
+   * The work that no deadline interrupts: all of it, the block's transactions before `request.txIndex`, or all transactions of the block it
+   * names.
+   */
   readonly uninterrupted?: "all" | "txIndex" | "block";
 };
 
-/** A method takes one object of plain data, or nothing. Its declaration has to agree with what is in the object. */
+/** A method takes one object of plain data, or nothing. Its declaration must match the members of the object. */
 type DeclarationOf<Parameters extends readonly unknown[]> = Parameters extends readonly []
   ? PortMethod & { readonly at?: never; readonly cancel?: never }
   : Parameters extends readonly [infer Input extends object]
@@ -43,7 +46,7 @@ const CALL = { follows: true, at: true, cancel: true, heavy: "call" } as const;
 const TRACE = { follows: true, cancel: true, heavy: "trace" } as const;
 const TRACE_AT = { ...TRACE, at: true } as const;
 
-/** Every method of every port; one that is missing, or declared as what it is not, does not compile. */
+/** Every method of every port; a missing or wrong declaration does not compile. */
 export const PORT_METHODS = {
   chain: {
     head: READ,

@@ -6,7 +6,7 @@ export type DevChainInfo = {
   readonly instanceId: Hash;
   /** A transaction is mined as soon as it arrives. */
   readonly isAutomine: boolean;
-  /** Of the transactions in a block: by what they pay, or as they came. */
+  /** Order of the transactions in a block: by fee, or by arrival. */
   readonly order: "fees" | "fifo";
   /** The block of another chain that this one continues. */
   readonly fork: ForkInfo | undefined;

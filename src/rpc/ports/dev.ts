@@ -37,7 +37,7 @@ export interface DevPort {
   snapshot(): MaybePromise<number>;
   /** Those that can be reverted to, each with its block. */
   snapshots(): MaybePromise<readonly { readonly id: number; readonly number: number; readonly hash: Hash }[]>;
-  /** @returns false when there is no such snapshot */
+  /** @returns false if the snapshot does not exist */
   revert(input: { readonly id: number }): Promise<boolean>;
   /** @throws DevControlError where there are not so many blocks */
   rollback(input: { readonly depth: number }): Promise<void>;
@@ -61,7 +61,7 @@ export interface DevPort {
   submitUnsigned(input: { readonly raw: Uint8Array }): MaybePromise<Hash>;
   /** @returns false when it is not pooled */
   drop(input: { readonly hash: Hash }): MaybePromise<boolean>;
-  /** Drops every pooled transaction, or those of one account. */
+  /** Drops all pooled transactions, or only one account's. */
   dropAll(input: { readonly sender?: Address | undefined }): MaybePromise<void>;
   dumpState(): MaybePromise<StateDump>;
 }

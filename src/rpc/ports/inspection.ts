@@ -10,12 +10,12 @@ import type { TraceRequest } from "./execution.ts";
 
 type DumpRequest = Omit<DumpOptions, "take" | "resumed">;
 
-/** What `debug_*` reads of states and of the store, and what it changes there. Plain data only, as `ChainView`. */
+/** Reads and changes of states and the store for `debug_*`. Plain data only, like `ChainView`. */
 export interface InspectionPort extends StateInspection, StoreInspection, BlockInspection {}
 
 interface StateInspection {
   /**
-   * Accounts of the state after the block, in the order of their hashes; for the pending block those of the head's state.
+   * Accounts of the state after the block, in the order of their hashes; the pending block uses the head's state.
    * @throws UnknownBlockError with geth's text, TraceTooLargeError, TracingTimeoutError
    */
   dumpState(input: {
@@ -59,7 +59,7 @@ export interface StoreInspection {
   /**
    * Removes every block after `number` and builds on that one from then on. Subscribers receive the removed logs; transactions of removed
    * blocks are not pooled again, as in geth.
-   * @throws DebugError with geth's text for the head and what is after it
+   * @throws DebugError with geth's text for the head and later blocks
    */
   rewind(input: { readonly number: number }): Promise<void>;
 }

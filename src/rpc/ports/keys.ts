@@ -33,7 +33,7 @@ export interface KeysPort {
   importKey(input: { readonly privateKey: Uint8Array; readonly passphrase: string }): Promise<Address>;
   /** As `personal_listWallets` shows them. */
   wallets(): Promise<readonly unknown[]>;
-  /** Does nothing for a key file. @throws WalletRequestError naming what the wallet needs next */
+  /** Does nothing for a key file. @throws WalletRequestError naming the next credential the wallet needs */
   openWallet(input: { readonly url: string; readonly passphrase: string | undefined }): Promise<void>;
   /** As `personal_deriveAccount` shows it. */
   deriveAccount(input: { readonly url: string; readonly path: string; readonly isPinned: boolean }): Promise<unknown>;

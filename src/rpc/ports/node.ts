@@ -6,7 +6,7 @@ import type { DevChainInfo } from "./dev-info.ts";
 import type { MinerSettings } from "./miner.ts";
 import type { ValidatorVoting } from "./voting.ts";
 
-/** The node itself: what it reports, and what its operator may change. Plain data only. */
+/** The node's reports, and the settings its operator may change. Plain data only. */
 export interface NodePort extends NodeAdmin, MinerSettings, DappStore, ValidatorVoting {
   info(): MaybePromise<NodeInfo>;
   /** Whether the node serves its chain and makes blocks. */

@@ -12,7 +12,7 @@ import type { RemotePorts } from "./remote-ports.ts";
  */
 type EventName = keyof ChainListener;
 
-/** Ports that may lack methods nobody on the other side calls. */
+/** Ports that may lack methods which the other side does not call. */
 export type ServedPorts = {
   readonly [P in keyof RemotePorts]: P extends "chain" ? RemotePorts[P] : Partial<RemotePorts[P]>;
 };
@@ -84,7 +84,7 @@ export class PortClient {
   readonly #listeners = new Map<number, ChainListener>();
   #nextId = 1;
 
-  /** @param onListenerError called with what a listener of events throws */
+  /** @param onListenerError called with errors of event listeners */
   constructor(channel: Channel, constants: ChainConstants, onListenerError: (error: unknown) => void) {
     this.#channel = channel;
     const ports = PORTS.map((port) => [port, this.#port(port)]);

@@ -31,6 +31,6 @@ export type RemotePorts = {
   readonly runtime: RuntimePort;
   /** Apart from `chain`, because it needs no chain. */
   readonly tools: ToolsPort;
-  /** Apart from `chain`, because what is known of contracts is no part of it. */
+  /** Separate from `chain`, because knowledge about contracts is not part of it. */
   readonly contracts: ContractsPort;
 };

@@ -11,7 +11,7 @@ export interface RuntimePort {
   setGcPercent(input: { readonly percent: number }): MaybePromise<number>;
   /** Bytes of heap above which garbage is collected at once; the value before. undefined only reads it. Infinity: none. */
   setMemoryLimit(input: { readonly bytes: number | undefined }): MaybePromise<number>;
-  /** Stacks and what the process waits for, separated by blank lines. */
+  /** Stacks and pending waits of the process, separated by blank lines. */
   stacks(): MaybePromise<string>;
   /** @param level geth's number: 0 silent to 5 trace. @throws DebugError where the log cannot be changed */
   setVerbosity(input: { readonly level: number }): MaybePromise<void>;

@@ -14,7 +14,7 @@ export interface Compiler {
   /** undefined: not installed, or it does not load */
   compilerVersion(): Promise<string | undefined>;
   /**
-   * Output of the compiler, from standard JSON to standard JSON. Imports of what is not in the input are errors.
+   * Output of the compiler, from standard JSON to standard JSON. Imports of files that are not in the input are errors.
    * @throws CompilerError for errors of the source, CompilerBusyError
    */
   compile(input: object): Promise<CompilerOutput>;

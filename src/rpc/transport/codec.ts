@@ -36,7 +36,7 @@ export type ParamCodec<T> = {
 /** Writes one JSON value of an answer. */
 export type ResultCodec<T> = {
   readonly schema?: JsonSchema;
-  /** Writes ASCII alone: the bytes of a long text need not be counted. */
+  /** Writes only ASCII, so that the bytes of a long text need not be counted. */
   readonly isAscii?: true;
   encode(value: T): JsonText;
 };
@@ -70,7 +70,7 @@ export const hash: Codec<Hash> = {
   encode: quoted,
 };
 
-/** DATA of any length; the empty string is no bytes, as in geth. The array belongs to the receiver. */
+/** DATA of any length; the empty string decodes to no bytes, as in geth. The array belongs to the receiver. */
 export const data: Codec<Uint8Array> = {
   schema: { title: "DATA", type: "string", pattern: "^0x([0-9a-fA-F]{2})*$" },
   decode(value, field) {
@@ -193,7 +193,7 @@ export const nothing: ResultCodec<void> = { encode: () => "null" };
 /** A result whose JSON the handler has written already. */
 export const rawJson: ResultCodec<JsonText> = { encode: (text) => text };
 
-/** As `rawJson`, of ASCII alone. */
+/** Like `rawJson`, for ASCII only. */
 export const rawAsciiJson: ResultCodec<JsonText> = { isAscii: true, ...rawJson };
 
 /** As `rawJson`, of a known schema. */
@@ -323,7 +323,7 @@ export function jsonKind(value: unknown): string {
   return typeof value === "boolean" ? "bool" : typeof value;
 }
 
-/** Why `text` is not DATA. Lengths are those of its UTF-8, as Go has them. */
+/** Why `text` is not DATA. Lengths count UTF-8 bytes, as in Go. */
 export function dataFault(text: string): string {
   if (text === "") return "empty hex string";
   if (!/^0[xX]/.test(text)) return "hex string without 0x prefix";

@@ -220,7 +220,7 @@ export class TransactionNotFoundError extends NodeError {
   }
 }
 
-/** There is no mining: consensus decides blocks. */
+/** This chain has no mining: consensus decides blocks. */
 export class NoMiningWorkError extends NodeError {
   readonly code = "RPC_NO_MINING_WORK";
   constructor() {

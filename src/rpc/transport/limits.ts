@@ -13,58 +13,60 @@ export const RPC_DEFAULTS = {
 
 /** Requests, answers and connections of the JSON-RPC server. */
 export const SERVER_LIMITS = {
-  /** `result` and `error` of one batch; the item that passes it is still answered, those after it get an error. geth's. */
+  /** Total size of `result` and `error` in one batch. The item that exceeds it is still answered, later items get an error; as in geth. */
   batchResponseBytesMax: 25_000_000,
-  /** Levels of a request. JSON.parse survives millions of them, JSON.stringify does not. No parameter of ours nests deeper than ten. */
+  /**
+   * Nesting depth of a request. JSON.stringify overflows the stack on depths that JSON.parse accepts. No parameter nests deeper than ten.
+   */
   jsonDepthMax: 64,
   /**
-   * Values of a request: commas, opening brackets and three for each member. 16 MB of `{"a":1}` would become 600 MB of heap,
-   * 200,000 names take 100 ms.
+   * Values of a request: commas, opening brackets and three per member. 16 MB of `{"a":1}` would take 600 MB of heap; 200,000 names take
+   * 100 ms.
    */
   jsonItemsMax: 200_000,
-  /** Of a request's id: it is echoed, so it costs twice. */
+  /** Size of a request's id, which the answer repeats. */
   idBytesMax: 1024,
-  /** The longest name of a method has 42; an error repeats the caller's. */
+  /** Characters of a method name: the longest known one has 42, and errors repeat the name they received. */
   methodNameCharsMax: 2048,
-  /** Programs of this user; each has one or two. */
+  /** IPC connections; a program opens one or two. */
   ipcConnectionsMax: 100,
-  /** Open WebSockets: subscribers, which cost little while nothing happens. */
+  /** Open WebSockets; idle subscribers cost little. */
   wsConnectionsMax: 10_000,
-  /** The headers of a request: a browser sends the cookies of all programs of its machine. */
+  /** Size of a request's headers: a browser sends the cookies of every local program. */
   httpHeadersBytesMax: 64 << 10,
-  /** Time for the headers of a request. */
+  /** Time to receive the headers of a request. */
   httpHeadersTimeoutMs: 10_000,
-  /** From the first byte of an HTTP body, a WebSocket or an IPC message to its last. */
+  /** Time to receive an HTTP body, a WebSocket message or an IPC message. */
   messageTimeoutMs: 30_000,
-  /** Time an HTTP answer may take to be sent. */
+  /** Time to send an HTTP answer. */
   httpReplyTimeoutMs: 30_000,
-  /** The calls of one HTTP request together; just below the reply timeout, so that the answer still gets out. */
+  /** Time for all calls of one HTTP request, just below the reply timeout so that the answer still arrives. */
   httpCallTimeoutMs: 29_900,
   /**
-   * Time for one source of the Solidity compiler, just below that of the request. Most take less than the second or two that loading takes,
-   * ten times as long on a busy machine; an optimizer may run for ever.
+   * Time to compile one Solidity source, just below the request's time. Most take under two seconds, ten times as long on a busy machine;
+   * an optimizer may never finish.
    */
   compileTimeoutMs: 29_000,
-  /** How long an unused HTTP connection stays open: longer than the 60 s of usual proxies, which must be the ones that close it. */
+  /** Time an idle HTTP connection stays open: longer than the usual 60 s of proxies, so that the proxy closes it first. */
   httpIdleTimeoutMs: 120_000,
-  /** Between two pings of a WebSocket; one that answered none in this time is closed. */
+  /** Interval of WebSocket pings; the server closes a connection that has not answered the last one. */
   wsPingIntervalMs: 30_000,
-  /** Calls of one connection that run at the same time; beyond it nothing more is read from the socket. */
+  /** Concurrent calls of one connection; at this number the server stops reading from the socket. */
   socketCallsMax: 128,
-  /** Heavy calls of all connections that wait for their turn: a packet of calls from each of a hundred clients. More are rejected. */
+  /** Heavy calls of all connections that wait for a thread: a hundred calls from each of a hundred clients. The server rejects more. */
   callQueueMax: 10_000,
-  /** Unsent bytes above which nothing more is read from a WebSocket or IPC connection. */
+  /** Unsent bytes above which the server stops reading from a WebSocket or IPC connection. */
   socketPauseBytes: 2 ** 20,
-  /** Unsent bytes of answers above which a further one cuts the connection: the last one may be as large as its own limit. */
+  /** Unsent bytes of answers above which a further answer closes the connection: the last answer may be as large as its own limit. */
   socketSendBufferBytesMax: 32 * 2 ** 20,
-  /** Unsent bytes of notifications at which a subscriber is cut: it does not read. */
+  /** Unsent bytes of notifications at which the server disconnects a subscriber that does not read. */
   notificationBufferBytesMax: 2 ** 20,
   /**
-   * Requests of all connections while they are received or wait for their answers, text and parsed values: fifty of the largest
-   * bodies, or a quarter of a million usual calls. Beyond it the largest is rejected.
+   * Requests of all connections in memory, as text and parsed values: fifty of the largest bodies, or a quarter of a million usual calls.
+   * Beyond it the server rejects the largest.
    */
   inputBytesMax: 256 * 2 ** 20,
-  /** Answers to batches that still run, and what the clients of all connections have not read: five of the largest batch answers. */
+  /** Answers of running batches, and answers that clients of all connections have not read: five of the largest batch answers. */
   outputBytesMax: 128 * 2 ** 20,
 } as const;
 
@@ -76,94 +78,95 @@ export type RpcLimits = {
 /** Those of a server that nobody configured. */
 export const DEFAULT_RPC_LIMITS: RpcLimits = { ...RPC_DEFAULTS, ...SERVER_LIMITS };
 
-/** Bad tokens from one address. */
+/** Invalid tokens from one IP address. */
 export const TOKEN_LIMITS = {
-  /** Within a minute: a program with the right secret sends no bad token, and one with a wrong clock sends nothing else. */
+  /** Invalid tokens per minute. A program with the right secret sends none, unless its clock is wrong; then all are invalid. */
   badTokensMax: 10,
-  /** Longest wait after them; it begins with a second and doubles. */
+  /** Longest pause after these; it starts at one second and doubles. */
   pauseMsMax: 30_000,
 } as const;
 
 /** Processes that serve connections. */
 export const PROCESS_LIMITS = {
-  /** Between two beats: a process answers one in its next turn, which is some milliseconds away. */
+  /** Interval of heartbeats, which a healthy process answers within milliseconds. */
   beatMs: 1_000,
-  /** Beats in a row without an answer after which it is handed no connection: ten seconds with the one that is not answered first. */
+  /** Consecutive missed heartbeats after which a process gets no new connections: ten seconds, counting the first one missed. */
   silentBeats: 9,
-  /** Those after which it is ended and replaced: fifteen seconds. Calls that take longer run in threads. */
+  /** Missed heartbeats after which the node replaces the process: fifteen seconds. Longer calls run on threads. */
   lostBeats: 14,
-  /** From its start until it serves connections; some 0.3 s. */
+  /** Time for a process to start serving; it usually takes 0.3 s. */
   startMs: 60_000,
   /** To open the index, for which the chain stands still: some milliseconds. A busy machine takes seconds, and would do so for the next process as well. */
   openMs: 5_000,
 } as const;
 
-/** Work and answer of one call. */
+/** Work and answer size of one call. */
 export const CALL_LIMITS = {
-  /** EVM memory of an eth_call. 50 million gas pay for 5 MB; only calls without a gas cap come near this. */
+  /** EVM memory of an eth_call. 50 million gas buy 5 MB; only calls without a gas cap reach the limit. */
   memoryBytesMax: 128 * 2 ** 20,
-  /** Bytes an eth_call may return, also when it reverts; contracts return kilobytes, memory expansion can return gigabytes. */
+  /** Return or revert data of an eth_call. Contracts return kilobytes, but expanded memory can return gigabytes. */
   returnBytesMax: 2 ** 20,
-  /** Time of a debug_trace call with all its transactions, unless it names another; geth's for one transaction. */
+  /** Default time limit of a debug_trace call with all its transactions; geth has it per transaction. */
   traceTimeoutMs: 5_000,
-  /** The longest time that a debug_trace call may name: a trace holds up other calls. */
+  /** Longest time limit that a debug_trace call may request: a trace delays other calls. */
   traceTimeoutMsMax: 60_000,
-  /** All traces of one call: a node that traces stays within 300 MB of memory (bench/rpc/trace-memory.ts). */
+  /** Size of all traces of one call, with which a tracing node stays within 300 MB of memory (bench/rpc/trace-memory.ts). */
   traceBytesMax: 96 * 2 ** 20,
   /**
-   * Memory of a JavaScript tracer: a trace of 100,000 steps as objects; the engine itself needs 16 MiB. A thread runs at most four
-   * scripts at once.
+   * Memory of a JavaScript tracer: 100,000 steps as objects. The engine needs 16 MiB of it, and a thread runs at most four scripts at once.
    */
   traceScriptMemoryBytesMax: 64 * 2 ** 20,
-  /** Blocks of a trace_filter call, each of which is executed again; reth's. */
+  /** Blocks of a trace_filter call, which re-executes each of them; as in reth. */
   traceFilterBlocksMax: 100,
-  /** Size of an answer with logs. */
+  /** Size of an answer that contains logs. */
   logsBytesMax: 32_000_000,
-  /** Blocks and index rows a search for logs may look at: three seconds of searching, in slices between which other work gets its turn. */
+  /** Blocks and index rows that a log search may read: three seconds, in slices that let other work run. */
   logsWorkMax: 1_000_000,
-  /** Addresses, and topics at one position, of a log filter; geth's. */
+  /** Addresses of a log filter, and topics at one position; as in geth. */
   filterTermsMax: 1000,
-  /** Blocks of an eth_feeHistory answer; geth's. */
+  /** Blocks of an eth_feeHistory answer; as in geth. */
   feeHistoryBlocksMax: 1024,
-  /** Transactions in a page of an ots method; Erigon's, and what Otterscan asks for. */
+  /** Transactions per page of an ots method: as in Erigon, and the number Otterscan requests. */
   otsPageSizeMax: 25,
-  /** JSON of blocks and receipts: some 5,000 blocks of 200 transactions with full bodies. Never more than `cache.size`. */
+  /** Cached JSON of blocks and receipts: about 5,000 blocks of 200 full transactions. Never more than `cache.size`. */
   blockCacheBytesMax: 256 * 2 ** 20,
 } as const;
 
-/** What a dev chain's log executes again to say more of it: a transaction or call that takes longer has fewer lines. */
+/** Re-execution for the details in a dev chain's log; a slower transaction or call gets fewer lines. */
 export const DETAIL_LIMITS = {
-  /** As long as a trace may take unless its caller says otherwise. */
+  /** Time for a transaction, equal to the default time limit of a trace. */
   transactionMs: 5_000,
-  /** People look at the line of a call while it is printed. */
+  /** Time for a call, whose line people watch as it is printed. */
   callMs: 500,
 } as const;
 
-/** Filters that callers poll. */
+/** Filters that clients poll. */
 export const FILTER_LIMITS = {
-  /** Of all callers. They cost the caller nothing and live for minutes; each is a position in the chain with its criteria. */
+  /** Filters of all clients. A filter costs its client nothing, lives for minutes, and holds a chain position and criteria. */
   max: 10_000,
-  /** Made over one WebSocket or IPC connection: ten times what the busiest of known clients installs. */
+  /** Filters of one WebSocket or IPC connection: ten times as many as the busiest known client installs. */
   maxPerConnection: 1_000,
-  /** Addresses and topics of all: twenty in each of 10,000 filters, some 100 MB, as the filters of all subscriptions. */
+  /** Addresses and topics of all filters: twenty in each of 10,000, about 100 MB; as for subscriptions. */
   termsMax: 200_000,
-  /** geth's: a filter nobody polled for this long belongs to a client that is gone. */
+  /** Time without a poll after which the node removes a filter; as in geth. */
   idleMs: 5 * 60_000,
 } as const;
 
 /** Subscriptions of WebSocket and IPC connections. */
 export const SUBSCRIPTION_LIMITS = {
-  /** Of one connection; a wallet uses three. */
+  /** Subscriptions of one connection; a wallet uses three. */
   maxPerConnection: 128,
-  /** Of all connections: three for each of 10,000 WebSockets; a block header to all is 20 MB of notifications. */
+  /** Subscriptions of all connections: three for each of 10,000 WebSockets. One block header sent to all is 20 MB of notifications. */
   max: 30_000,
-  /** Addresses and topics in the filters of all `logs` subscriptions; some 500 bytes each. */
+  /** Addresses and topics in the filters of all `logs` subscriptions, about 500 bytes each. */
   termsMax: 200_000,
   /**
-   * Events that wait to be sent, each once for all its subscribers: ten of the largest blocks in full. Beyond it connections with
-   * the most subscriptions are cut.
+   * Unsent events, each stored once for all its subscribers: ten of the largest full blocks. Beyond it the server disconnects the clients
+   * with the most subscriptions.
    */
   queueBytesMax: 64 * 2 ** 20,
-  /** traceChain of all connections. Each keeps an execution thread and the traces of a block busy for as long as its client reads. */
+  /**
+   * traceChain subscriptions of all connections. Each occupies an execution thread and holds the traces of a block while its client reads.
+   */
   traceChainsMax: 4,
 } as const;

@@ -20,7 +20,7 @@ export class MemoryBudget {
     return this.#bytes;
   }
 
-  /** @param evict frees what the share holds, by closing its connection */
+  /** @param evict frees the share's memory by closing its connection */
   open(evict: () => void): MemoryShare {
     return new MemoryShare(evict, (share, change) => this.#changed(share, change));
   }
@@ -61,7 +61,7 @@ export class MemoryShare {
     return this.#bytes;
   }
 
-  /** Replaces what the share holds. */
+  /** Sets the bytes of the share. */
   set(bytes: number): void {
     if (this.#isClosed || bytes === this.#bytes) return;
     const change = bytes - this.#bytes;

@@ -2,14 +2,14 @@ import { concatBytes } from "../../base/primitives/bytes.ts";
 import { keccak256 } from "../../base/primitives/keccak.ts";
 import type { Kv, KvReader } from "./kv.ts";
 
-/** What programs may store with db_putString and db_putHex: 4 GiB in all; a put beyond one of these is rejected. */
+/** Data stored by db_putString and db_putHex, 4 GiB in total; the node rejects a put beyond a limit. */
 export const DAPP_DB_LIMITS = {
-  /** Of the name of a database. */
+  /** Size of a database's name. */
   nameBytesMax: 256,
-  /** One row of the store each, which is read and written in one go. */
+  /** Key and value form one row of the store, read and written at once. */
   keyBytesMax: 1024,
   valueBytesMax: 2 ** 20,
-  /** Keys and values of one database together. */
+  /** Total size of keys and values in one database. */
   databaseBytesMax: 64 * 2 ** 20,
   databasesMax: 64,
 } as const;

@@ -52,7 +52,7 @@ type DevMethod =
   | "evm_snapshot"
   | "hardhat_metadata";
 
-/** Peers are nobody's business but the operator's: the page shows them where the node itself serves it. */
+/** Only the operator should see peers: the page shows them only if the node itself serves it. */
 export type PageMethod = (typeof FORWARDED_METHODS)[number] | DevMethod | "admin_peers";
 
 /** Calls of one batch: below the limit of every client known. */

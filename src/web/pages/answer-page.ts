@@ -75,7 +75,7 @@ export type AnswerPage = (request: IncomingMessage, response: ServerResponse) =>
 
 /**
  * Serves the pages of `table`. Files are read when they are asked for first and stay in memory: the build bounds them.
- * @param onReadError gets what a missing or unreadable file throws; its request gets 503
+ * @param onReadError receives errors of missing or unreadable files; the request gets 503
  */
 export function createPageServer(
   table: PageTable,

@@ -107,13 +107,13 @@ type ExplorerServerOptions = {
 
 export type ExplorerServer = { readonly url: string; close(): Promise<void> };
 
-/** A trace of a large transaction takes this long; the page shows what came of it. */
+/** A trace of a large transaction takes this long; the page shows the outcome. */
 const CALL_TIMEOUT_MS = 60_000;
 
 /** More than the traces and blocks of a page take; a tab would not survive more. */
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Of pages, those of this server alone. */
+/** Only pages of this server may call. */
 const ADMITTED = { allowedHosts: DEFAULT_ALLOWED_HOSTS, allowedOrigins: [] };
 
 /**
@@ -182,7 +182,7 @@ async function forward(
   response.once("close", () => left.abort());
   const answer = await fetch(remote.url, {
     method: "POST",
-    // What is packed could be a thousand times as large as what the node sends.
+    // Compressed data could expand to a thousand times the bytes that the node sends.
     headers: {
       "content-type": "application/json",
       "accept-encoding": "identity",
@@ -210,7 +210,7 @@ const ANSWER_HEADERS = {
   "x-content-type-options": "nosniff",
 };
 
-/** The node answers with what no page can use. */
+/** The node's answer is unusable for a page. */
 class UnusableAnswerError extends NodeError {
   readonly code = "EXPLORER_UNUSABLE_ANSWER";
 }

@@ -67,7 +67,7 @@ function sendPage(request: IncomingMessage, response: ServerResponse, text: stri
   response.end(request.method === "HEAD" ? undefined : text);
 }
 
-/** As the browser has it. The Host header was checked; what it has is text all the same. */
+/** As the browser sent it. The Host header was checked, but is still untrusted text. */
 function originOf({ headers, socket }: IncomingMessage): string {
   const scheme = (socket as Partial<TLSSocket>).encrypted ? "https" : "http";
   return `${scheme}://${headers.host ?? "localhost"}`;

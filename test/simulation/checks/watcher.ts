@@ -27,9 +27,9 @@ const COMPUTATION_MS_MAX = 50;
 const HERD_MS = 3_000;
 
 /** What the supervisor of CometBFT logs when it restarts an engine: because no block came, because of its log, and after any end of it. */
-const STALL_RESTART = "no block for too long, the engine is restarted";
-const FAULT_RESTART = "the engine failed and is restarted";
-const RESTART = "the engine ended and is started again";
+const STALL_RESTART = "no block for too long; restarting the engine";
+const FAULT_RESTART = "the engine failed; restarting it";
+const RESTART = "the engine ended; restarting it";
 /** An engine that ends at once is started so often within this time, at most: pauses grow. */
 const RESTARTS_MS = 20_000;
 const RESTARTS_MAX = 8;

@@ -40,7 +40,7 @@ export async function computeCellProofs(blob: Uint8Array): Promise<Uint8Array[]>
       );
     }
     transformPoints(mcl, points, true);
-    // The product is cyclic: its upper half is no part of the answer.
+    // The product is cyclic: its upper half is not part of the answer.
     for (let i = CHUNKS; i < CELLS_PER_BLOB; i++) writeInfinity(mcl, points + i * G1_SIZE);
     transformPoints(mcl, points, false);
     const proofs = Array.from({ length: CELLS_PER_BLOB }, (_, i) => writeCompressed(points + i * G1_SIZE));

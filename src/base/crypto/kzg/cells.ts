@@ -38,7 +38,7 @@ export type CellClaim = {
  * order, which puts the blob itself first.
  */
 export function computeCells(scalars: readonly bigint[]): bigint[][] {
-  // The other half are the values on the roots of unity times ω of order 8192: those of p(ωX).
+  // The other half are the values of p(ωX), on the roots of unity times ω of order 8192.
   const roots = rootsOfUnity(EXTENDED_SCALARS);
   const shifted = blobPolynomial(scalars).map((c, i) => (c * roots[i]!) % SCALAR_ORDER);
   const values = [...scalars, ...bitReversed(evaluateAtRoots(shifted))];

@@ -27,7 +27,7 @@ const CURVE_CONSTANT = 4;
 
 /**
  * Stores the point at `offset` of `bytes`.
- * @returns false when there is no such point on the curve, or its encoding is not the canonical one; its subgroup is not tested.
+ * @returns false if the point is not on the curve or its encoding is not canonical; the subgroup is not tested.
  */
 export function readCompressed(point: number, bytes: Uint8Array, offset: number): boolean {
   const { mcl, field: scratch } = blsWorkspace();

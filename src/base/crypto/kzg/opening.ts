@@ -10,12 +10,12 @@ import { isCanonicalScalar } from "./scalar.ts";
 export type KzgFault =
   /** a scalar that is not below the order */
   | "scalar"
-  /** a commitment or proof that is no point of the subgroup */
+  /** a commitment or proof that is not a point of the subgroup */
   | "point"
   /** all well formed, but not the opening it claims to be */
   | "proof";
 
-/** geth's texts, which are those of its default library for KZG. */
+/** geth's texts, which come from its default KZG library. */
 export const KZG_FAULT_TEXTS: Readonly<Record<KzgFault, string>> = {
   scalar: "scalar is not canonical when interpreted as a big integer in big-endian",
   point: "invalid point: subgroup check failed",

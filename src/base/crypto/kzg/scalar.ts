@@ -31,7 +31,7 @@ export function invert(value: bigint): bigint {
   return power(value, SCALAR_ORDER - 2n);
 }
 
-/** Inverses of values of which none is 0, at the cost of one inversion and three multiplications each (Montgomery's trick). */
+/** Inverses of nonzero values, at the cost of one inversion and three multiplications each (Montgomery's trick). */
 export function invertAll(values: readonly bigint[]): bigint[] {
   const inverses: bigint[] = [];
   let product = 1n;

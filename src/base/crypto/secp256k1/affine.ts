@@ -26,9 +26,9 @@ export const SUM_SIZE = 12;
 export const AFFINE_SCRATCH = 5;
 
 /**
- * addAll(list, count): many sums of affine points at the cost of one inversion (Montgomery's trick) and six multiplications each.
- * Operands at the same address are doubled; others have different x coordinates. A result may go to an operand of its own sum,
- * and is no operand of another.
+ * addAll(list, count): many sums of affine points at the cost of one inversion (Montgomery's trick) and six multiplications each. Operands
+ * at the same address are doubled; others have different x coordinates. A result may go to an operand of its own sum, and is not an operand
+ * of another.
  * @param products address of an element for each sum
  * @param scratch address of AFFINE_SCRATCH elements
  */

@@ -32,7 +32,7 @@ export const WINDOW_MULTIPLES = 128;
 export const SCRATCH_SIZE = (POWER_SCRATCH + AFFINE_SCRATCH + JACOBIAN_SCRATCH + 3) * ELEMENT_SIZE;
 
 export type RecoveryFunctions = {
-  /** lift(p, bytes, parity): p = the point with the x coordinate of 32 bytes and a y of that parity; 0 where there is none. */
+  /** lift(p, bytes, parity): p = the point with the x coordinate of 32 bytes and a y of that parity; 0 if there is no such point. */
   lift(p: number, bytes: number, parity: number): number;
   /** setPoint(p, bytes): p = (x, y) of 64 bytes. All bytes are least significant first. */
   setPoint(p: number, bytes: number): void;

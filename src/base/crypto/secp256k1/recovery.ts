@@ -16,7 +16,7 @@ const HALVINGS_FROM = [3, 6, 11, 22] as const;
 const PAGE = 0x10000;
 
 export type KeyRecovery = {
-  /** The 64-byte public keys (x ‖ y) that made the signatures, undefined for those that none made. */
+  /** The 64-byte public keys (x ‖ y) that made the signatures, undefined for invalid signatures. */
   recover(inputs: readonly SignedDigest[]): (Uint8Array | undefined)[];
 };
 

@@ -24,7 +24,7 @@ export function splitScalar(scalar: bigint): readonly [bigint, bigint] {
   return [scalar - c1 * A1 - c2 * A2, c1 * B1 - c2 * A1];
 }
 
-/** The inverses modulo n of `values`, none of them 0, with one inversion. */
+/** The inverses modulo n of `values`, which must not be 0, with one inversion. */
 export function invertScalars(values: readonly bigint[]): bigint[] {
   const before: bigint[] = [];
   let all = 1n;

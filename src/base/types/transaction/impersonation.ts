@@ -10,8 +10,8 @@ import type { Transaction } from "./transaction.ts";
 const ADDRESS_END = 1n << 160n;
 
 /**
- * In place of a signature in a transaction that a dev chain sends for an account whose key nobody has: r is the sender's address and
- * s is 0, which no signature has. `recoverSender` rejects it.
+ * In place of a signature in a transaction that a dev chain sends for an account whose key is unknown: r is the sender's address and s is
+ * 0, which no signature has. `recoverSender` rejects it.
  */
 export function impersonatingSignature(sender: Address): Signature {
   return { r: BigInt(sender), s: 0n, yParity: 0 };

@@ -20,7 +20,7 @@ const BATCH_LENGTH = 64;
 export const senderRecovery = { recover, recoverEach };
 serveThread(senderRecovery);
 
-/** Senders, 20 bytes each, of the transactions before the first that has none. */
+/** Senders, 20 bytes each, of the transactions before the first one without a valid signature. */
 function recover({ transactions, hardfork }: RecoverInput): Uint8Array {
   const all = unpackTransactions(transactions);
   const senders = new Uint8Array(ADDRESS_LENGTH * all.length);
@@ -32,13 +32,13 @@ function recover({ transactions, hardfork }: RecoverInput): Uint8Array {
       senders.set(keccak256(key).subarray(-ADDRESS_LENGTH), ADDRESS_LENGTH * count);
       count++;
     }
-    // The executor recovers this sender again and reports what is wrong with the signature.
+    // The executor recovers this sender again and reports the fault of the signature.
     if (keys.length < batch.length) break;
   }
   return senders.slice(0, ADDRESS_LENGTH * count);
 }
 
-/** Senders, 20 bytes each, zeros where there is none. @param packed transactions in network form */
+/** Senders, 20 bytes each; zeros for invalid signatures. @param packed transactions in network form */
 function recoverEach(packed: Uint8Array): Uint8Array {
   const transactions = unpackTransactions(packed);
   const senders = new Uint8Array(ADDRESS_LENGTH * transactions.length);

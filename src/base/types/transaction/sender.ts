@@ -64,7 +64,7 @@ export function recoverSenderKey({ raw, v, r, s }: Transaction, hardfork: Hardfo
   return key;
 }
 
-/** Pool, execution and index ask for the same ones; null where there is none. */
+/** A cache, because pool, execution and index ask for the same senders; null for invalid signatures. */
 const knownAuthorities = new WeakMap<Authorization, Address | null>();
 
 /**

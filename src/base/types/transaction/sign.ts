@@ -30,7 +30,7 @@ export function signAuthorization(
   return { ...fields, yParity: BigInt(yParity), r, s };
 }
 
-/** EIP-7702: what an authority signs begins with this byte. */
+/** EIP-7702: the message that an authority signs begins with this byte. */
 const AUTHORIZATION_MAGIC = 0x05;
 
 /**

@@ -33,7 +33,7 @@ export type StoreFollowerOptions = FollowedStore & {
   readonly pause?: () => void;
 };
 
-/** Between two looks of a follower that nobody reads from whether files were removed, which cost a microsecond each. */
+/** Interval at which an idle follower checks for removed files, a microsecond each time. */
 export const RELEASE_MS = 1_000;
 
 /**
@@ -73,7 +73,7 @@ export class StoreFollower implements ReadableBlockStore {
     this.#readsWhenFresh = this.#reads();
   }
 
-  /** Closes files that the writer has removed, for a follower that nobody reads from for a while. Throws nothing. */
+  /** Closes files that the writer has removed, for an idle follower. Does not throw. */
   releaseRemoved(): void {
     const { log } = this.#view;
     try {

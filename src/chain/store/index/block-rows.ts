@@ -30,7 +30,7 @@ export class BlockRows {
     this.#unwritten = unwritten;
   }
 
-  /** Number of the first block; undefined while there is none. */
+  /** Number of the first block; undefined in an empty store. */
   firstNumber(): number | undefined {
     const range = { from: tableKey(TABLE.position), to: tableKey(TABLE.position + 1), limit: 1 };
     for (const [key] of this.#kv.range(range)) return numberFromKey(key, 1);
@@ -117,7 +117,7 @@ export class BlockRows {
     }
   }
 
-  /** The state of block `number` is no longer served: its root names block `next`, if that has the same. */
+  /** The state of block `number` is no longer served: its root refers to block `next` if that has the same root. */
   moveStateRoot(writer: KvWriter, root: Hash, number: number, next: number | undefined): void {
     const key = stateRootKey(root);
     if (readVarint(writer.get(key)) !== number) return;

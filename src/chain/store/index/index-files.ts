@@ -34,7 +34,7 @@ const CHECKED_FILE = "index.checked";
 export const CHECKED_FIRST_BYTES_MAX = 64 << 20;
 
 /**
- * What is known of the index while nobody has it open, in the file `index.state`:
+ * The state of the closed index, in the file `index.state`:
  *
  *     clean FILE   closed with everything synced, in the file that `fileIdentity` calls so, after every page of it was checked
  *     unchecked    closed with everything synced before the check in the background had ended
@@ -46,7 +46,7 @@ type IndexState = "clean" | "opening" | "open" | "damaged";
 
 export type IndexProgress = (progress: { readonly done: number; readonly total: number }) => void;
 
-/** What is wrong in the file of the index in a data directory that nobody has open, and where; undefined when nothing is. */
+/** The fault of the index file in a closed data directory, and its place; undefined if there is none. */
 export function findIndexFault(directory: string, onProgress?: IndexProgress): string | undefined {
   return findLmdbFault(join(directory, INDEX_FOLDER, DATA_FILE), { ...(onProgress && { onProgress }) });
 }
@@ -98,7 +98,7 @@ export class IndexFiles {
   findFault(onProgress?: IndexProgress): string | undefined {
     if (!existsSync(this.dataFile)) return "there is none";
     const state = this.#state();
-    if (state === undefined) return "it was written before the machine went down";
+    if (state === undefined) return "it was written before a crash of the machine";
     this.#isUnchecked = state === "clean" && statSync(this.dataFile).size > this.#checkedFirstBytesMax;
     if (this.#isUnchecked) return undefined;
     const damage = this.#damage(state, onProgress);
@@ -112,7 +112,7 @@ export class IndexFiles {
     return findIndexFault(this.#directory, onProgress);
   }
 
-  /** The first block that can have been made on damage, which was found at this start; undefined where none was, or nobody knows. */
+  /** The first block that may have been built on damage found at this start; undefined if there was none, or if it is unknown. */
   get suspectFrom(): number | undefined {
     const text = this.#isDamaged ? ifPresent(() => readFileSync(join(this.#directory, CHECKED_FILE), "latin1")) : "";
     return text && /^\d+$/.test(text) ? Number(text) + 1 : undefined;
@@ -211,7 +211,7 @@ const ROWS = 5_000;
 class IndexUnusableError extends NodeError {
   readonly code = "STORE_INDEX_UNUSABLE";
   constructor(details: { readonly fault: string }) {
-    super(`index cannot be compacted (${details.fault}): "evmintd reindex" makes it anew`, details);
+    super(`index cannot be compacted (${details.fault}): "evmintd reindex" rebuilds it`, details);
   }
 }
 

@@ -34,7 +34,7 @@ export function rollBackIndex(
   const head = number + removed.length;
   if (merge.isMergingAfter(number)) merge.all(head);
   const { mergedBlocks } = merge;
-  // What no merge has written goes from memory alone.
+  // Data that no merge has written is dropped only from memory.
   const isMerged = number + 1 < mergedBlocks;
   const nodes = isMerged || !trieNodes.canForget ? nodesBack() : undefined;
   nodeHistory.forgetAfter(number);

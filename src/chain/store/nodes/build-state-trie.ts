@@ -55,7 +55,7 @@ export type TrieSource = {
   readonly keys: StateKeys;
   /** Numbers of the accounts by their keys. */
   readonly order: Uint32Array;
-  /** Receives the nodes of the storage tries between those of the accounts. */
+  /** Receives the nodes of the storage tries between the accounts' nodes. */
   readonly sinkOf: SinkOf;
   /** Called for each account in the order of the keys, while what is read of it is in the processor's cache. */
   readonly onAccount?: (index: number) => void;
@@ -105,7 +105,7 @@ function writeAccount(entries: StateEntries, index: number, storageRoot: Uint8Ar
   at = writeNumber(bytes, balanceStart, entries.valueEnd(index), out, at);
   at = writeHash(storageRoot, 0, out, at);
   at = hasCode ? writeHash(bytes, nonceEnd, out, at) : writeHash(EMPTY_CODE_HASH_BYTES, 0, out, at);
-  // The hashes alone take 66 bytes, so the length always needs a byte of its own.
+  // The two hashes take 66 bytes, so the length always needs its own byte.
   out[0] = 0xf8;
   out[1] = at - 2;
   return at;

@@ -62,13 +62,13 @@ export class LatestValues implements Latest {
     return value;
   }
 
-  /** @param value undefined: there is none */
+  /** @param value undefined if there is none */
   set(key: Uint8Array, value: Uint8Array | undefined): void {
     const hash = this.#hashOf(key);
     this.#put(key, value, hash, this.#find(key, hash));
   }
 
-  /** @param place of the line that the key has, -1 where it has none */
+  /** @param place of the key's line, -1 if it has none */
   #put(key: Uint8Array, value: Uint8Array | undefined, hash: number, place: number): void {
     let at = place;
     const length = value?.length ?? 0;
@@ -110,7 +110,7 @@ export class LatestValues implements Latest {
     return (hash & this.#setMask) * WAYS * this.#lineLength;
   }
 
-  /** Where the line of `key` begins, -1 where it has none. */
+  /** Offset of the line of `key`, -1 if it has none. */
   #find(key: Uint8Array, hash: number): number {
     const lines = this.#lines;
     let at = this.#setOf(hash);

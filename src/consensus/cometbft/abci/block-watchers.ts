@@ -85,7 +85,7 @@ export class ClockSkew implements BlockWatcher {
     modules.metrics.gaugeOf(
       {
         name: "clock_skew_seconds",
-        help: "This machine's clock less the median clock of the validators, at the newest block.",
+        help: "Difference between this machine's clock and the median clock of the validators at the newest block.",
       },
       () => this.#skewMs / 1000,
     );
@@ -115,7 +115,7 @@ export class ClockSkew implements BlockWatcher {
     }
     this.#blocks = isOff ? this.#blocks + 1 : 0;
     if (this.#blocks !== BLOCKS_IN_A_ROW) return;
-    log.error("this machine's clock differs from the network's: set it right", { skewMs });
+    log.error("this machine's clock differs from the network's: correct it (NTP)", { skewMs });
   }
 }
 
@@ -127,8 +127,8 @@ type MisbehaviorModules = Pick<ClockSkewModules, "wallClock" | "log"> & {
 const REPORTED_AGE_MS_MAX = 3_600_000;
 
 /**
- * Looks for proofs that a validator signed against itself in decided blocks. They change nothing on a chain without `jail` in its genesis: to vote it
- * out is there the decision of the others (`clique_propose`).
+ * Looks for proofs that a validator double-signed in decided blocks. They change nothing on a chain without `jail` in its genesis: to vote
+ * it out is there the decision of the others (`clique_propose`).
  */
 export class MisbehaviorReports implements BlockWatcher {
   readonly #wallClock: () => number;
@@ -140,7 +140,7 @@ export class MisbehaviorReports implements BlockWatcher {
     this.#log = log;
     this.#proofs = metrics.counter({
       name: "misbehavior_total",
-      help: "Proofs of misbehaviour of a validator in blocks, by kind.",
+      help: "Evidence of validator misbehavior in blocks, by kind.",
       labels: ["kind"],
       values: ["duplicateVote", "lightClientAttack"] satisfies readonly Misbehavior["kind"][],
     });
@@ -151,7 +151,7 @@ export class MisbehaviorReports implements BlockWatcher {
     for (const { kind, address, height } of misbehavior) {
       this.#proofs.add(1, { kind });
       const proof = { kind, validator: address, height, provenIn };
-      this.#log.error("a validator signed against itself", proof);
+      this.#log.error("a validator double-signed", proof);
     }
   }
 }

@@ -269,7 +269,7 @@ const NO_UPDATES = {
   authority: undefined,
 };
 
-/** CometBFT drops evidence that is too old by both measures: with one block for the first, the time alone decides. */
+/** CometBFT drops evidence that is too old by both measures: with one block for the first, only the time decides. */
 function evidenceOf(seconds: number | null) {
   const maxBytes = BigInt(EVIDENCE_BYTES_MAX);
   const durationOf = (whole: number) => ({ seconds: BigInt(whole), nanos: 0 });
@@ -315,7 +315,7 @@ function assertUpdates(updates: readonly Validator[]): void {
   }
 }
 
-/** CometBFT counts each transaction with its tag and length. Proposer data alone always goes out: a block needs it. */
+/** CometBFT counts each transaction with its tag and length. Proposer data is always included, because a block needs it. */
 function assertFits(txs: readonly Uint8Array[], maxTxBytes: number): void {
   if (txs.length === 1) return;
   const bytes = txs.reduce((sum, { length }) => sum + 1 + encodeVarint(length).length + length, 0);

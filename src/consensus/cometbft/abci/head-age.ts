@@ -68,7 +68,7 @@ export class HeadAge {
     const { wallClock, timestamp } = this.#modules;
     const seconds = timestamp();
     const decidedMs = this.#decided?.ms ?? 0;
-    // A block from before the start has whole seconds alone.
+    // A block from before the start has only whole seconds.
     const isDecided = Math.floor(decidedMs / 1_000) === seconds;
     return wallClock() - (isDecided ? decidedMs : 1_000 * seconds);
   }

@@ -37,7 +37,7 @@ export type MessageType<F extends Fields> = {
   readonly byNumber: ReadonlyMap<number, Entry>;
 };
 
-/** A field with what of its wire form never changes. */
+/** A field with the constant parts of its wire form. */
 type Entry = Field & { readonly name: string; readonly wireType: number; readonly tag: Uint8Array };
 
 type ValueOf<T extends FieldType> = T extends keyof Scalars

@@ -144,7 +144,7 @@ class AbciConnection {
     if (!this.#isBusy) this.#run();
   }
 
-  /** Answers what was read; continues when a promise settles, or when replies were sent. */
+  /** Answers requests that were read; continues once a promise settles, or once replies were sent. */
   #run(): void {
     this.#isBusy = true;
     const replies: Uint8Array[] = [];

@@ -68,10 +68,10 @@ const OWNED_KEYS: readonly (readonly [path: string, reason: string])[] = [
   ["p2p.pex", "set cometbft.pex"],
   ["p2p.max_num_inbound_peers", "set cometbft.max-inbound-peers"],
   ["p2p.addr_book_file", "the files of CometBFT's home have fixed names"],
-  ["p2p.max_packet_msg_payload_size", "it has to be equal on all nodes"],
+  ["p2p.max_packet_msg_payload_size", "it must be equal on all nodes"],
   ["p2p.libp2p", "all nodes of a network speak one protocol"],
-  ["mempool", "the node has the pool, and its limits have to be equal on all nodes"],
-  ["statesync.chunk_fetchers", "the node restores one chunk after the other"],
+  ["mempool", "the pool belongs to the node, and its limits must be equal on all nodes"],
+  ["statesync.chunk_fetchers", "the node restores chunks one by one"],
   ["statesync", "set cometbft.state-sync-servers and cometbft.trust-block"],
   ["blocksync", "the node relies on its default"],
   ["consensus.double_sign_check_height", "set cometbft.double-sign-check-height"],
@@ -124,7 +124,7 @@ function parsed(text: string, file: string): object {
   } catch (cause) {
     if (!(cause instanceof TomlError)) throw cause;
     const { line, column } = cause;
-    throw new EngineAdditionsError(`${file}:${line}:${column} is no TOML`, { file, line, column }, { cause });
+    throw new EngineAdditionsError(`${file}:${line}:${column} is not TOML`, { file, line, column }, { cause });
   }
 }
 

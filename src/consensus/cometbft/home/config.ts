@@ -43,7 +43,7 @@ type PeerExchange = {
   readonly inboundMax: number;
 };
 
-/** A light client that begins state sync believes a block that is no older: validators of longer ago have nothing left to lose. */
+/** Oldest block that a light client trusts at the start of state sync: validators of older blocks have nothing left to lose. */
 export const TRUST_HOURS = 168;
 
 /** Most bytes of one gossiped transaction and of one batch; equal on all nodes, or a larger message costs its sender the connection. */
@@ -166,7 +166,7 @@ export function proposeTimeoutMs(blockTimeMs: number, round: number): number {
 
 /** CometBFT waits so long after each block: no two are closer. */
 export function commitTimeoutMs(blockTimeMs: number): number {
-  // Rounds of votes take some 100 to 300 ms of each block; the commit timeout is what is left of it.
+  // Rounds of votes take some 100 to 300 ms of each block; the commit timeout is the rest.
   return Math.round(
     isFastPace(blockTimeMs) ? Math.max(10, blockTimeMs - 50) : blockTimeMs - Math.min(300, blockTimeMs / 10),
   );

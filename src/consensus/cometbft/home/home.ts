@@ -42,7 +42,7 @@ export function prepareEngineHome(directory: string, genesisFor: () => string): 
 /** CometBFT's store of blocks, in its `data`. */
 export const BLOCK_STORE = "blockstore.db";
 
-/** Whether CometBFT has stored nothing yet: state sync is for such a home alone. */
+/** Whether CometBFT has stored nothing yet: only such a home can use state sync. */
 export function isEngineStoreEmpty(directory: string): boolean {
   const store = join(directory, "data", BLOCK_STORE);
   if (!existsSync(store)) return true;
@@ -55,7 +55,7 @@ class EngineGenesisMismatchError extends NodeError {
   constructor(what: string, details: { readonly file: string; readonly theirs: unknown; readonly ours: unknown }) {
     const { file, theirs, ours } = details;
     super(
-      `${file} is of another chain: its ${what} is ${theirs}, that of config/genesis.json ${ours}. Take both files from one node of the network ("evmintd engine invite"), and remove data/ where its blocks are of the wrong one`,
+      `${file} belongs to another chain: its ${what} is ${theirs}, that of config/genesis.json is ${ours}. Copy both files from one node of the network ("evmintd engine invite"), and remove data/ if its blocks belong to the wrong chain`,
       details,
     );
   }
@@ -74,7 +74,7 @@ export function assertEngineGenesis(
   assertField(directory, "hash of block 0", app_state?.evmGenesis, chain.genesisHash);
 }
 
-/** For a chain without blocks: what one with blocks was executed with, its fork schedule says. @throws as assertEngineGenesis */
+/** For a chain without blocks; a chain with blocks has its rules in its fork schedule. @throws as assertEngineGenesis */
 export function assertEngineRules(directory: string, config: ChainConfig): void {
   const file = genesisPath(directory);
   const { app_state, genesis_time, initial_height = "1" } = readJsonFile(file) as GenesisFile;
@@ -130,7 +130,7 @@ export function readValidatorPower(directory: string): number {
   const file = genesisPath(directory);
   const { validatorPower = "1" } = (readJsonFile(file) as GenesisFile).app_state ?? {};
   if (typeof validatorPower !== "string" || !VALIDATOR_POWER_DIGITS.test(validatorPower)) {
-    throw new EngineHomeError(`${file}: app_state.validatorPower has to be a decimal string from "1" to "999999"`, {
+    throw new EngineHomeError(`${file}: app_state.validatorPower must be a decimal string from "1" to "999999"`, {
       file,
     });
   }
@@ -145,7 +145,7 @@ type KeyOptions = {
   readonly privateKey?: Uint8Array;
 };
 
-/** Keys and signing state where there are none. */
+/** Creates missing keys and signing state. */
 export function createEngineKeys(directory: string, { isRemote = false, privateKey }: KeyOptions = {}): void {
   for (const folder of ["config", "data"]) {
     makeFolder(join(directory, folder));
@@ -166,7 +166,7 @@ function genesisPath(directory: string): string {
   return join(directory, "config", "genesis.json");
 }
 
-/** Stores CometBFT's genesis in a home that has none. */
+/** Stores CometBFT's genesis in a home without one. */
 export function createEngineGenesis(directory: string, text: string): void {
   createFile(genesisPath(directory), text, 0o644);
 }
@@ -187,7 +187,7 @@ function readGenesis(file: string): Pick<EngineHome, "initialHeight" | "validato
   const { initial_height, validators } = readJsonFile(file) as GenesisFile;
   const initialHeight = Number(initial_height ?? "1");
   if (!Number.isSafeInteger(initialHeight) || !Array.isArray(validators)) {
-    throw new EngineHomeError(`${file} is no genesis file of CometBFT`, { file });
+    throw new EngineHomeError(`${file} is not a genesis file of CometBFT`, { file });
   }
   return { initialHeight, validators: validators.map(({ pub_key }) => signerOf(pub_key, file)) };
 }
@@ -238,7 +238,7 @@ const SOCKET_PATH_BYTES_MAX = 107;
 class SocketPathTooLongError extends NodeError {
   readonly code = "ABCI_SOCKET_PATH_TOO_LONG";
   constructor(path: string) {
-    super(`the path of a unix socket has at most ${SOCKET_PATH_BYTES_MAX} bytes, choose a shorter home: ${path}`, {
+    super(`unix socket paths are limited to ${SOCKET_PATH_BYTES_MAX} bytes, choose a shorter home: ${path}`, {
       path,
     });
   }

@@ -17,7 +17,7 @@ type NodePermissionsModules = {
   readonly seeds: readonly string[];
   /** undefined: every node may connect */
   readonly contract: NodesContract | undefined;
-  /** The newest block of this node is old: what the contract says there may be too. */
+  /** The newest block of this node is old, so the contract's answer there may be outdated. */
   readonly isLate: () => boolean;
   /** Ends all connections: CometBFT has no call that ends one. */
   readonly restart: () => void;
@@ -69,7 +69,7 @@ export class NodePermissions implements PeerFilter {
     this.#random = modules.random ?? Math.random;
     this.#refused = modules.metrics.counter({
       name: "refused_peers_total",
-      help: "Connections to nodes that may not connect, by what refused them (removed, contract, unanswered).",
+      help: "Connections refused to nodes that may not connect, by reason (removed, contract, unanswered).",
       labels: ["source"],
       values: ["removed", "contract", "unanswered"],
     });
@@ -83,7 +83,7 @@ export class NodePermissions implements PeerFilter {
     return REASONS[source];
   }
 
-  /** Whether there is no `refusal`, which counts and logs what others ask for. */
+  /** Whether there is no `refusal`; that method also counts and logs refused requests. */
   mayConnect(id: string): boolean {
     return this.#sourceOfRefusal(id) === undefined;
   }
@@ -94,7 +94,7 @@ export class NodePermissions implements PeerFilter {
     const strangers = connected.filter((id) => this.#isStranger(id));
     if (strangers.length === 0) return;
     const waitMs = Math.round(this.#random() * CUT_WITHIN_MS);
-    this.#modules.log.warn("connected nodes may not connect any more: CometBFT is restarted", {
+    this.#modules.log.warn("connected nodes are no longer allowed; restarting CometBFT", {
       nodes: strangers,
       named: strangers.filter((id) => this.#isNamed(id)),
       waitMs,
@@ -131,7 +131,7 @@ export class NodePermissions implements PeerFilter {
     return source !== undefined && source !== "unanswered";
   }
 
-  /** Blocks of now come from it alone. */
+  /** Current blocks come only from this peer. */
   #isNeeded(id: string): boolean {
     return this.#modules.isLate() && this.#isNamed(id) && !this.#disconnected.has(id);
   }
@@ -153,7 +153,7 @@ export class NodePermissions implements PeerFilter {
     this.#modules.log.info("node refused", { id, reason: REASONS[source] });
     this.#line = this.#modules.timers.after(LOG_EVERY_MS, "log of refused nodes", () => {
       this.#line = undefined;
-      if (this.#unlogged > 0) this.#modules.log.info("more connections refused", { count: this.#unlogged });
+      if (this.#unlogged > 0) this.#modules.log.info("refused more connections", { count: this.#unlogged });
       this.#unlogged = 0;
     });
   }

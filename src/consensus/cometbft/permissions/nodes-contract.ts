@@ -47,7 +47,7 @@ export class ChainNodesContract implements NodesContract {
   ask(id: string): ContractAnswer {
     try {
       const answer = decodeAnswer(this.#call(id));
-      this.#note(answer === "unknown" ? "it returns no bool" : "");
+      this.#note(answer === "unknown" ? "it does not return a bool" : "");
       return answer;
     } catch (error) {
       if (!(error instanceof NodeError)) throw error;
@@ -75,10 +75,13 @@ export class ChainNodesContract implements NodesContract {
     if (failure === this.#failure) return;
     this.#failure = failure;
     if (failure === "") return;
-    this.#modules.log.error("cometbft.allowed-nodes-contract does not answer: nodes that it has to allow are refused", {
-      contract: this.#address,
-      reason: failure,
-    });
+    this.#modules.log.error(
+      "cometbft.allowed-nodes-contract does not answer; refusing the nodes that need its permission",
+      {
+        contract: this.#address,
+        reason: failure,
+      },
+    );
   }
 }
 

@@ -25,7 +25,7 @@ export type EngineExit = {
   readonly words?: string | undefined;
 };
 
-/** What decides what the supervisor does. */
+/** The inputs of the supervisor's decisions. */
 export type EngineFault =
   | RecordedFault
   | Exclude<ExitFault, { readonly kind: "panicked" }>

@@ -13,7 +13,7 @@ class OtherCometBftError extends NodeError {
   readonly code = "COMETBFT_OTHER_VERSION";
   constructor(details: { readonly binary: string; readonly version: string }) {
     const { binary, version } = details;
-    super(`${binary} is CometBFT ${version}, and this node needs ${COMETBFT_VERSION}: ${COMETBFT_INSTALL}`, details);
+    super(`${binary} is CometBFT ${version}, but this node needs ${COMETBFT_VERSION}: ${COMETBFT_INSTALL}`, details);
   }
 }
 
@@ -38,7 +38,7 @@ const MODULE = "\tgithub.com/cometbft/cometbft\t";
 /** CometBFT has 60 MB. */
 const PROGRAM_BYTES_MAX = 512 << 20;
 
-/** Version of the Go module that the program was built of, such as `v0.40.0`; undefined where the file has none. */
+/** Version of the Go module the program was built from, such as `v0.40.0`; undefined if the file has none. */
 export function builtVersion(path: string): string | undefined {
   const program = readProgram(path);
   const at = program?.indexOf(MODULE) ?? -1;

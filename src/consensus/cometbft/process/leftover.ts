@@ -14,7 +14,7 @@ export function endLeftoverEngines(directory: string, log: Logger): void {
       if ((error as NodeJS.ErrnoException).code === "ESRCH") continue;
       throw error;
     }
-    log.warn("a CometBFT that outlived its node was killed", { pid });
+    log.warn("killed a CometBFT process left by an earlier run of the node", { pid });
   }
 }
 

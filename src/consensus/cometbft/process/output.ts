@@ -201,8 +201,8 @@ const WINDOW_MS = 10_000;
 const OUTPUT_CHARS_MAX = 2_000;
 
 /**
- * Errors of CometBFT that a planned restart causes, by their message and the whole of `err`: of a neighbour, whose connections end, and of this node, which
- * closes what is still in use. Each is a line of level info: nobody has to act.
+ * Errors of CometBFT that a planned restart causes, by their message and the whole of `err`: of a neighbour, whose connections end, and of
+ * this node, which closes resources still in use. Each is logged at level info, because no one has to act.
  */
 const OF_RESTARTS: readonly { readonly message: string; readonly err?: RegExp }[] = [
   { message: "Stopped accept routine, as transport is closed" },
@@ -235,7 +235,7 @@ export class LogRelay {
     else this.#log.warn(text, data);
   }
 
-  /** A line that is no record. */
+  /** A line that is not a record. */
   line(line: string): void {
     if (line.trim() === "") return;
     this.#log.debug("CometBFT output", { line: line.slice(0, OUTPUT_CHARS_MAX) });

@@ -54,7 +54,7 @@ export class StoreRollback {
     const from = this.#modules.height();
     if (to !== claimed || to >= from) {
       throw new RollbackRefusedError(
-        `the chain ends at block ${from} and the store of CometBFT at block ${to}, which named ${claimed}: nothing was removed`,
+        `the chain ends at block ${from}, CometBFT's store at block ${to}, although it reported ${claimed}: nothing was removed`,
         { claimed, from, to },
       );
     }

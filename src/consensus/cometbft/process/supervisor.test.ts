@@ -329,7 +329,7 @@ test("an engine that cannot check evidence about blocks before its snapshot stay
   await settled();
   assert.equal(runs.length, 1);
   assert.ok(supervisor.state.kind === "failed");
-  assert.match(supervisor.state.reason, /header #12.*begin with a newer snapshot/);
+  assert.match(supervisor.state.reason, /header #12.*start from a newer snapshot/);
   assert.deepEqual(waits(), []);
 });
 

@@ -69,7 +69,7 @@ export class Supervisor {
   #hasRolledBack = false;
   #lastFault: { readonly kind: string; readonly height: number; readonly count: number } | undefined;
   #isStopping = false;
-  /** The end of this run is no failure. */
+  /** The end of this run is not a failure. */
   #isPlanned = false;
   /** What follows the end of a run; settled while there is nothing to do. */
   #ending: Promise<void> = Promise.resolve();
@@ -135,11 +135,11 @@ export class Supervisor {
   #onFault(run: EngineProcess, fault: EngineFault): void {
     if (fault.kind === "evidenceBeforeStore") {
       this.giveUp(
-        `a block of the network has evidence about one before the snapshot that this node began with (${fault.text}): remove data/ and cometbft/data/ except priv_validator_state.json, and begin with a newer snapshot`,
+        `a block has evidence about a block before the snapshot this node started from (${fault.text}): remove data/ and cometbft/data/ except priv_validator_state.json, and start from a newer snapshot`,
       );
       return;
     }
-    this.#modules.log.error("the engine failed and is restarted", { ...fault });
+    this.#modules.log.error("the engine failed; restarting it", { ...fault });
     void run.stop(this.#options.stopGraceMs);
   }
 
@@ -165,7 +165,7 @@ export class Supervisor {
     }
     if (fault?.kind === "applicationBehind") {
       this.#fail(
-        `the chain ends at block ${fault.height}, and the first block of CometBFT is ${fault.storeBase}: restore data/log from a copy, or remove data/ and cometbft/data/ except priv_validator_state.json`,
+        `the chain ends at block ${fault.height}, but CometBFT's first block is ${fault.storeBase}: restore data/log from a backup, or remove data/ and cometbft/data/ except priv_validator_state.json`,
       );
       return;
     }
@@ -185,7 +185,7 @@ export class Supervisor {
     this.restartsTotal++;
     this.#state = { kind: "restarting", restarts: this.#restarts, reason: words };
     const data = { code, signal, pauseMs, fault, words };
-    this.#modules.log.warn("the engine ended and is started again", data);
+    this.#modules.log.warn("the engine ended; restarting it", data);
     const start = () => this.#runOrLater({ code: null, signal: null, fault: undefined });
     this.#pause = this.#modules.timers.after(pauseMs, "start of CometBFT", start);
   }
@@ -243,7 +243,7 @@ export class Supervisor {
         return;
       }
       const height = this.#modules.height();
-      this.#modules.log.error("no block for too long, the engine is restarted", { height, quorum });
+      this.#modules.log.error("no block for too long; restarting the engine", { height, quorum });
       void run.stop(stopGraceMs);
     });
   }

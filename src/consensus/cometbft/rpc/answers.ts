@@ -191,5 +191,5 @@ export function countOf(value: unknown): number {
 }
 
 export function malformed(): EngineRpcError {
-  return new EngineRpcError("CometBFT answers with something else than v0.40 does");
+  return new EngineRpcError("CometBFT's answer differs from v0.40's");
 }

@@ -98,7 +98,7 @@ function post(
         : requestHttp({ ...options, path: "/", socketPath: address.socketPath }, onAnswer);
     outgoing.on("error", reject);
     outgoing.end(body);
-    const fail = () => outgoing.destroy(new Error(`no answer in ${timeoutMs} ms`));
+    const fail = () => outgoing.destroy(new Error(`no answer within ${timeoutMs} ms`));
     const timer = timers.after(timeoutMs, "answer of CometBFT", fail);
     outgoing.on("close", () => timer.cancel());
   });
@@ -148,7 +148,7 @@ export function createEngineRpc(socket: string, timers: Pick<Timers, "after">): 
       validators.push(...found);
       if (validators.length >= Number(total)) return validators;
     }
-    throw new EngineRpcError("CometBFT does not answer with all validators", { height });
+    throw new EngineRpcError("CometBFT did not return all validators", { height });
   }
 
   return {

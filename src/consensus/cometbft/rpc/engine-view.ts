@@ -6,7 +6,7 @@ import type { EngineRpc } from "./client.ts";
 
 type EngineViewModules = {
   readonly rpc: Pick<EngineRpc, "status" | "peers" | "round">;
-  /** Height of the oldest snapshot that this node offers; undefined where there is none. */
+  /** Height of the oldest snapshot that this node offers; undefined if there is none. */
   readonly oldestSnapshot: () => number | undefined;
   /** Milliseconds of a clock that never jumps. */
   readonly now: () => number;
@@ -62,7 +62,7 @@ export class EngineView {
     this.#quorumWatch.committed();
   }
 
-  /** CometBFT ends, to start again: what it answered says nothing of the next one. */
+  /** CometBFT ends and will restart: its answers do not apply to the next process. */
   forget(): void {
     this.#see(undefined, [], undefined);
   }
@@ -164,7 +164,7 @@ type RetainHeights = {
   readonly height: number;
   /** Of the first block in CometBFT's store. */
   readonly earliest: number;
-  /** Of the oldest snapshot that this node offers; undefined where there is none. */
+  /** Height of the oldest snapshot that this node offers; undefined if there is none. */
   readonly oldestSnapshot: number | undefined;
 };
 

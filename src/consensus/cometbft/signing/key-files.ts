@@ -28,7 +28,7 @@ export type ValidatorKey = {
   readonly publicKey: Uint8Array;
 };
 
-/** Makes the validator's key where there is none. @param privateKey random if not given */
+/** Creates the validator's key if there is none. @param privateKey random if not given */
 export function createValidatorKey(directory: string, privateKey = randomPrivateKey()): void {
   createFile(join(directory, KEY_FILES.validator), jsonText(keyFile(privateKey)), 0o600);
 }
@@ -39,7 +39,7 @@ export function createNextKey(directory: string): ValidatorKey {
   return readKey(join(directory, KEY_FILES.next));
 }
 
-/** Makes the key with which CometBFT follows, where there is none. */
+/** Creates the key with which CometBFT follows, if there is none. */
 export function createFollowerKey(directory: string): void {
   createFile(join(directory, KEY_FILES.follower), jsonText(keyFile(randomPrivateKey())), 0o600);
   createSigningState(directory, FOLLOWER_STATE_FILE);
@@ -50,7 +50,7 @@ export function readValidatorKey(directory: string): ValidatorKey {
   return readKey(join(directory, KEY_FILES.validator));
 }
 
-/** The key that is to replace it; undefined where there is none. @throws EngineHomeError */
+/** The key that will replace it; undefined if there is none. @throws EngineHomeError */
 export function readNextKey(directory: string): ValidatorKey | undefined {
   const path = join(directory, KEY_FILES.next);
   return existsSync(path) ? readKey(path) : undefined;
@@ -81,7 +81,7 @@ export function formerKeys(directory: string): readonly { readonly address: Addr
 /**
  * Makes the next key the validator's. The old one stays in a file that names its address. A crash leaves either of the two in its place, and this
  * can be called again.
- * @throws EngineHomeError, and what the disk throws
+ * @throws EngineHomeError, and errors of the disk
  */
 export function adoptNextKey(directory: string): void {
   const [validator, next] = [KEY_FILES.validator, KEY_FILES.next].map((name) => join(directory, name)) as [
@@ -106,7 +106,7 @@ function readPrivateKey(file: string): Uint8Array {
   const { priv_key } = readJsonFile(file) as { readonly priv_key?: { readonly value?: unknown } };
   const key = typeof priv_key?.value === "string" ? Buffer.from(priv_key.value, "base64") : undefined;
   if (key === undefined || !isPrivateKey(key)) {
-    throw new EngineHomeError(`${file} has no secp256k1eth key`, { file });
+    throw new EngineHomeError(`${file} does not have a secp256k1eth key`, { file });
   }
   return new Uint8Array(key);
 }

@@ -31,7 +31,7 @@ export function isRestored(directory: string): boolean {
   return existsSync(join(directory, RESTORED_FILE));
 }
 
-/** The signing state has what the network knows now. */
+/** The signing state covers everything the network knows now. */
 export function forgetRestored(directory: string): void {
   if (!isRestored(directory)) return;
   rmSync(join(directory, RESTORED_FILE));

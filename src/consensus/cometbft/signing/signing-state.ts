@@ -23,19 +23,19 @@ export function comparePositions(left: SigningPosition, right: SigningPosition):
 /** The signing state of CometBFT, relative to its home. */
 export const SIGNING_STATE_FILE = "data/priv_validator_state.json";
 
-/** Makes the signing state of a key that has signed nothing, where there is none. @param file relative to the home */
+/** Creates the signing state of a key that has signed nothing, if there is none. @param file relative to the home */
 export function createSigningState(directory: string, file = SIGNING_STATE_FILE): void {
   createFile(join(directory, file), jsonText(fileOf(NOTHING_SIGNED)), 0o600);
 }
 
-/** @throws EngineHomeError for a file that is no signing state */
+/** @throws EngineHomeError for a file that is not a signing state */
 export function readSigningState(directory: string): SigningPosition {
   const file = join(directory, SIGNING_STATE_FILE);
   const state = readJsonFile(file);
   const { height, round, step } = (typeof state === "object" && state !== null ? state : {}) as Record<string, unknown>;
   const isHeight = typeof height === "string" && /^\d{1,15}$/.test(height);
   if (!isHeight || !isCount(round) || !isCount(step) || step > SIGNING_STEPS.precommit) {
-    throw new EngineHomeError(`${file} is no signing state of CometBFT`, { file });
+    throw new EngineHomeError(`${file} is not a signing state of CometBFT`, { file });
   }
   return { height: Number(height), round, step };
 }
@@ -44,7 +44,7 @@ export function readSigningState(directory: string): SigningPosition {
  * Makes the signing state at least `position`, durably; one that is there or further stays as it is, with its signature. Not while CometBFT runs
  * with this key: it reads the file at its start, and writes it.
  * @returns whether it was changed
- * @throws EngineHomeError, and what the disk throws
+ * @throws EngineHomeError, and errors of the disk
  */
 export function raiseSigningState(directory: string, position: SigningPosition): boolean {
   if (comparePositions(position, readSigningState(directory)) <= 0) return false;

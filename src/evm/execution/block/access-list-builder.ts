@@ -59,7 +59,7 @@ export class AccessListBuilder {
     return result;
   }
 
-  /** @throws InvalidTransactionError where the list would have more accounts and slots with those of the running step */
+  /** @throws InvalidTransactionError if the accounts and slots of the running step would exceed the list's limit */
   assertRoom(itemsMax = Number.POSITIVE_INFINITY): void {
     if (this.#items + itemsOf(this.#step) <= itemsMax) return;
     let items = this.#items;

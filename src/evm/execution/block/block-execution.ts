@@ -227,7 +227,7 @@ export class BlockExecution {
 
   /**
    * Requests, withdrawals and rewards.
-   * @throws InvalidBlockError for what the system contracts do wrong
+   * @throws InvalidBlockError for faults of system contracts
    */
   finish({
     withdrawals,

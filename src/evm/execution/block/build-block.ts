@@ -61,7 +61,7 @@ export type PayloadAttributes = {
   readonly withdrawals?: readonly Withdrawal[];
   /** From Cancun; the zero hash when left out. */
   readonly parentBeaconBlockRoot?: Hash;
-  /** From Amsterdam; the one after the parent's when left out, or the number of the block where the parent has none. */
+  /** From Amsterdam on; default: the parent's plus one, or the block number if the parent has none. */
   readonly slotNumber?: bigint;
   /** A block whose gas limit and base fee need not follow from its parent's: dev chains only, no other client accepts it. */
   readonly forced?: { readonly baseFeePerGas?: bigint };

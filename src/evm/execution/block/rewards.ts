@@ -8,8 +8,8 @@ import type { WorldState } from "../../state/world-state.ts";
 const ETHER = 10n ** 18n;
 
 /**
- * Wei for a proof-of-work block (Yellow Paper 11.3; EIP-649, EIP-1234); 0 from the merge on (EIP-3675), which a difficulty of 0 says
- * even where the block's number is before London: the rules are old then, but nobody has mined.
+ * Wei for a proof-of-work block (Yellow Paper 11.3; EIP-649, EIP-1234); 0 from the merge on (EIP-3675), which a difficulty of 0 says even
+ * if the block's number is before London: its rules are old, but it was not mined.
  */
 export function blockReward(hardfork: Hardfork, difficulty: bigint): bigint {
   if (difficulty === 0n || isAtLeast(hardfork, "paris")) return 0n;

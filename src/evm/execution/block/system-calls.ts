@@ -114,7 +114,7 @@ type SystemCallResult = Pick<ExecutionResult, "outcome" | "halt" | "returnData" 
 /** Of a call of known code. */
 const DONE: SystemCallResult = { outcome: "success", returnData: EMPTY_BYTES, selfDestructs: [] };
 
-/** Calls the contract as the system caller, outside the block's gas; undefined when there is no code. */
+/** Runs the contract as the system caller, outside the block's gas; undefined if there is no code. */
 function systemCall(
   to: Address,
   data: Uint8Array,

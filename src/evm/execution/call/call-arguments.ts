@@ -48,7 +48,7 @@ const GAS_MAX = 2n ** 63n - 1n;
 
 type CallDefaults = {
   readonly chainId: bigint;
-  /** Absent where the block has none: then only `gasPrice` counts, as in geth. */
+  /** Absent if the block has none: then only `gasPrice` counts, as in geth. */
   readonly baseFeePerGas: bigint | undefined;
   /** The most gas a call gets, in units; 0: no limit. */
   readonly gasCap: bigint;

@@ -53,7 +53,10 @@ export class GasAllowanceError extends NodeError {
   }
 }
 
-/** The sender cannot pay the call's value and fees. The message is geth's, which omits the numbers; `details` has them. */
+/**
+ * The sender's balance does not exceed the call's value and blob fee, so nothing is left for gas. The message is geth's, which omits the
+ * numbers; `details` has them.
+ */
 export class InsufficientFundsError extends NodeError {
   readonly code = "ESTIMATE_INSUFFICIENT_FUNDS";
 }
@@ -109,7 +112,7 @@ export function revertText(data: Uint8Array): string {
   return reason === undefined ? "execution reverted" : `execution reverted: ${reason}`;
 }
 
-/** The reason in revert data; undefined when it has none that can be read. */
+/** The reason in revert data; undefined if it cannot be decoded. */
 export function revertReason(data: Uint8Array): string | undefined {
   if (data.length < 4) return undefined;
   const selector = bytesToHex(data.subarray(0, 4));

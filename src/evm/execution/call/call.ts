@@ -137,7 +137,7 @@ export function prepareCall(
     tracer: options.tracer,
     memoryBytesMax,
     deadlineMs,
-    // They take a fifth of a short call to read, and nobody asks for them.
+    // Reading them takes a fifth of a short call, and no caller needs them.
     withoutLogs: true,
   };
 

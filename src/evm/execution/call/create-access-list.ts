@@ -33,7 +33,7 @@ type CreatedAccessList = {
   readonly accessList: AccessList;
   /** Units, with the list attached. */
   readonly gasUsed: bigint;
-  /** Why the call failed, if it did; the list is what it got to. */
+  /** The reason if the call failed; the list then covers the part that ran. */
   readonly error?: string;
 };
 

@@ -108,7 +108,7 @@ class RecordingState implements State {
     return value;
   }
 
-  /** The hash says what it is. */
+  /** Not recorded, because the hash determines the code. */
   code(codeHash: Hash): Uint8Array {
     return this.#state.code(codeHash);
   }

@@ -66,7 +66,7 @@ export function isSameBlock(a: RecordedBlock, b: RecordedBlock): boolean {
 
 /** What a read asked for, and its fields. */
 export const read = {
-  /** address: there is no account */
+  /** address: the account does not exist */
   noAccount: 0,
   /** address ‖ nonce ‖ balance ‖ code hash */
   account: 1,

@@ -154,7 +154,7 @@ function openHeader(
         excessBlobGas: nextExcessBlobGas(before, blobParams, isAtLeast(hardfork, "osaka")),
         parentBeaconBlockRoot: blockOverrides.beaconRoot ?? ZERO_HASH,
       }),
-    // As in geth a block that crosses the fork has none, although blocks of chains do.
+    // As in geth, a block that crosses the fork has none, unlike blocks of chains.
     ...(isAtLeast(hardfork, "amsterdam") && before.slotNumber !== undefined && { slotNumber: before.slotNumber + 1n }),
   };
 }
@@ -218,7 +218,7 @@ function withoutFeeCaps<Args extends CallArguments>(args: Args) {
   return { ...rest, gasPrice: 0n };
 }
 
-/** The transaction that stands for the call in the block: nobody has signed it. */
+/** The unsigned transaction that represents the call in the block. */
 function unsignedTransaction(args: CallArguments, { chainId }: BlockContext): Transaction {
   const fields = transactionFieldsOf(args, chainId, 2);
   if (fields.to === null && fields.type >= 3) {

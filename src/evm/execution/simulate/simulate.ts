@@ -17,7 +17,7 @@ type SimulationBase = {
   /** A state whose root the state trie knows. */
   readonly state: StateReader;
   readonly stateRoot: Hash;
-  /** What lies between `state` and the base, where that is no block of the chain (`pending`). */
+  /** Changes between `state` and the base, if the base is not a block of the chain (`pending`). */
   readonly changes?: StateChanges;
   /** Of the blocks before the base. */
   readonly blockHash: BlockHashes;

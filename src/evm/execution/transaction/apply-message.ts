@@ -42,7 +42,7 @@ export type MessageEnvironment = {
 
 export type ApplyMessageOptions = ExecuteOptions & {
   readonly checks?: MessageChecks;
-  /** Called once all is done but what cannot be undone; what it throws leaves the state as before. */
+  /** Called before the first irreversible step; if it throws, the state is not changed. */
   beforeFinal?(): void;
 };
 
@@ -58,7 +58,7 @@ export type MessageResult = Pick<ExecutionResult, "outcome" | "returnData" | "lo
   readonly contractAddress: Address | null;
 };
 
-/** Outcome of a call, which nobody asks for its logs. */
+/** Outcome of a call, without logs, which its callers do not need. */
 export type CallResult = Omit<MessageResult, "logs">;
 
 const NO_AUTHORIZATIONS: AppliedAuthorizations = { authorities: [], refund: 0n };

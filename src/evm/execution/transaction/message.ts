@@ -19,7 +19,7 @@ import { effectiveGasPrice, maxFeePerGasOf, maxPriorityFeeOf } from "../../../ba
 import { impersonatedSender } from "../../../base/types/transaction/impersonation.ts";
 import type { AccessList, Authorization, Transaction } from "../../../base/types/transaction/transaction.ts";
 
-/** What is executed: a transaction with its sender and effective price, or a call that is no transaction. Wei and gas units. */
+/** The input of an execution: a transaction with its sender and effective price, or a call. Wei and gas units. */
 export type TransactionMessage = {
   readonly from: Address;
   readonly to: Address | null;

@@ -12,13 +12,13 @@ import { InvalidTransactionError } from "../errors.ts";
 import { delegationTarget } from "./authorizations.ts";
 import type { TransactionMessage } from "./message.ts";
 
-/** What a call that is no transaction is let off. */
+/** Checks that a call, unlike a transaction, skips. */
 export type MessageChecks = {
   /** The nonce need not fit. */
   readonly skipNonce?: boolean;
   /** The sender may be a contract and the gas limit above EIP-7825's cap. */
   readonly skipTransactionChecks?: boolean;
-  /** A price of 0 is not held against the base fee, and nobody is paid (eth_call). */
+  /** A price of 0 is not compared with the base fee, and no one is paid (eth_call). */
   readonly noBaseFee?: boolean;
   /** All of the gas is for execution: EIP-8037's division of what is above 2^24 is left out. */
   readonly isGasWhole?: boolean;

@@ -153,7 +153,7 @@ export class Loop {
     if (this.build === "perOpcode") {
       const now = i64.add(this.gas, i64.load(globals.reserve));
       const taken = i64.sub(i64.load(globals.stepGas), now);
-      // As in geth what paid for growth of the state is no cost of the opcode.
+      // As in geth, gas that paid for state growth is not part of the opcode's cost.
       const lent = i64.sub(i64.load(frame.spilled), i64.load(globals.stepSpilled));
       f.do(i64.store(globals.stepCost, this.runtime.rules.eip8037 ? i64.sub(taken, lent) : taken));
     } else if (!this.#isAccess) return;

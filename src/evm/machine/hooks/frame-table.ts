@@ -65,7 +65,7 @@ export class FrameTable implements FrameTracer {
   /** The address of an account's record. */
   #addressOf: ((account: number) => Address) | undefined;
 
-  /** @param onBytes called with the bytes of each input and output before they are copied; what it throws ends the execution */
+  /** @param onBytes called with the bytes of each input and output before they are copied; if it throws, the execution ends */
   constructor(onBytes: (count: number) => void) {
     this.#onBytes = onBytes;
   }

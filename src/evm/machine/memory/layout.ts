@@ -57,7 +57,7 @@ export const frame = {
   outputTargetSize: FRAME + 84,
   kind: FRAME + 88,
   codeId: FRAME + 92,
-  /** First byte of linear memory that belongs to this frame alone */
+  /** First byte of linear memory that belongs only to this frame */
   floor: FRAME + 96,
   /** `globals.logTop` before this frame */
   logTop: FRAME + 100,

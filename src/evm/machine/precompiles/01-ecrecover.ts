@@ -8,7 +8,7 @@ import { inputSlice, inputWord } from "./input.ts";
 /**
  * The address that signed a hash: Yellow Paper, appendix E.1.
  *
- *     hash 32 ‖ v 32 (27 or 28) ‖ r 32 ‖ s 32  →  address left-padded to 32, or nothing where there is no signer
+ *     hash 32 ‖ v 32 (27 or 28) ‖ r 32 ‖ s 32  →  address left-padded to 32, or nothing if there is no signer
  */
 export const ecrecover: Precompile = {
   name: "ECREC",

@@ -6,7 +6,7 @@ import type { Precompile } from "../state-port.ts";
 const INPUT_LENGTH = 160;
 
 /**
- * Verifies an ECDSA signature on P-256: EIP-7951. Input that is no valid signature, or no input of this form, gives nothing;
+ * Verifies an ECDSA signature on P-256: EIP-7951. Invalid signatures and malformed input return nothing;
  * the contract never fails.
  *
  *     hash 32 ‖ r 32 ‖ s 32 ‖ x 32 ‖ y 32  →  1 in 32 bytes, or nothing

@@ -15,7 +15,7 @@ export const cell = {
   opcode: 5,
   /** 1: the step failed, its text is to be asked for. */
   hasError: 6,
-  /** The script reached outside what it may read: it fails when its function returns. */
+  /** The script read out of bounds: it fails when its function returns. */
   hasFailed: 7,
   /** A call of the host: what is asked, its arguments, size and further results. */
   request: 8,

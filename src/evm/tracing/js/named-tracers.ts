@@ -1,6 +1,6 @@
 /**
- * Tracers in JavaScript under geth's names, written for the interface of geth's own. The results are those of geth's, quirks
- * included: a difference of one key would break who parses them.
+ * Tracers in JavaScript under geth's names, written for the interface of geth's own. The results equal geth's, quirks included: a
+ * difference of one key would break who parses them.
  */
 export const NAMED_SCRIPTS: Readonly<Record<string, string>> = {
   /** Number of opcodes that ran. */
@@ -97,7 +97,7 @@ export const NAMED_SCRIPTS: Readonly<Record<string, string>> = {
   },
 }`,
 
-  /** For each opcode what it pushed; for calls their arguments and the opcodes inside. */
+  /** The values that each opcode pushed; for calls, their arguments and inner opcodes. */
   evmdisTracer: `{
   frames: [{ ops: [] }],
   /** Words each opcode leaves to be shown; those that are missing leave none. */
@@ -164,7 +164,7 @@ export const NAMED_SCRIPTS: Readonly<Record<string, string>> = {
   result() { return this.frames[0].ops; },
 }`,
 
-  /** The tree of calls, put together from opcodes alone. */
+  /** The call tree, derived only from opcodes. */
   callTracerLegacy: `{
   open: [{}],
   /** The last opcode was a call or creation: the next one may be its first. */

@@ -42,7 +42,7 @@ type Exports = {
 /** A value of the script: an address in its memory. */
 export type Handle = number & { readonly __brand: "QuickJsValue" };
 
-/** The script threw, or could not be parsed; the message is what it threw as text. */
+/** The script threw or could not be parsed; the message is the thrown value as text. */
 export class ScriptError extends Error {}
 
 /** The script needs more memory than one may have. */
@@ -153,7 +153,7 @@ export class QuickJs {
     });
   }
 
-  /** As `call`, of a function whose result nobody needs; `argv` from `argumentsOf`. */
+  /** Like `call`, but ignores the result; `argv` from `argumentsOf`. */
   run(fn: Handle, self: Handle, argc: number, argv: number): void {
     try {
       const value = this.#qjs.ma(this.#context, fn, self, argc, argv);
@@ -263,7 +263,7 @@ export class QuickJs {
     };
   }
 
-  /** Makes room for `bytes` in all. @returns 0 where there is none */
+  /** Makes room for `bytes` in total. @returns 0 if there is none */
   #grow(bytes: number): 0 | 1 {
     const pages = Math.ceil(((bytes >>> 0) - this.#memory.buffer.byteLength) / PAGE_BYTES);
     try {

@@ -22,7 +22,7 @@ export type FrameFilter = {
   readonly mode?: "union" | "intersection";
 };
 
-/** Without `types`, the flat list alone, each frame with its position in the chain. */
+/** Without `types`, only the flat list, each frame with its position in the chain. */
 type ParityTracerConfig = {
   readonly types?: readonly ParityTraceType[];
   readonly filter?: FrameFilter;
@@ -104,7 +104,7 @@ function gasOf(top: CallFrame | undefined) {
   return { gas: top?.start.gas ?? 0n, gasUsed: top?.end.gasUsed ?? 0n };
 }
 
-/** A call of a precompile that moves no ether is no trace, as in the clients that have these methods. */
+/** A precompile call without ether is not traced, as in the clients that have these methods. */
 function isPlainPrecompileCall(
   { start: { type, to, value }, parent }: CallFrame,
   { precompiles }: TracedTransaction,

@@ -6,7 +6,7 @@ import { opcodeName, opcodesOf } from "../../machine/opcodes.ts";
 import type { FrameEnd, FrameStart, Step } from "../../machine/tracer.ts";
 import type { TracedOutcome, TracedTransaction } from "../tracer-config.ts";
 
-/** Records every opcode with what it did. */
+/** Records every opcode with its effects. */
 type VmTraceRecorder = {
   readonly onEnter: (start: FrameStart) => void;
   readonly onExit: (end: FrameEnd) => void;

@@ -141,7 +141,7 @@ export class CheckpointIndexer {
     this.#sections = Math.min(this.#sections, valid);
   }
 
-  /** The chain may have been rolled back, or replaced, while nobody watched. */
+  /** The chain may have been rolled back or replaced while the indexer was not running. */
   #removeForeignSections(): void {
     const { sectionSize } = this.#options;
     let valid = this.#sections;

@@ -46,7 +46,7 @@ export type SectionLayout = {
   readonly bloomSectionSize: number;
 };
 
-/** Nodes of the two tries in memory: the upper levels, and what the last blocks touched. */
+/** Nodes of the two tries in memory: the upper levels, and nodes that the last blocks touched. */
 const CACHE_BYTES = 1 << 20;
 const END_OF_PATH = Uint8Array.of(0x10);
 const HASH_PART_LENGTH = 16;
@@ -93,7 +93,7 @@ export function writeSection(writer: KvWriter, section: SectionRow): void {
   writer.remove(tableKey(TABLE.progress));
 }
 
-/** Removes section `index` and what is done of later ones. */
+/** Removes section `index` and the progress of later ones. */
 export function removeSection(writer: KvWriter, index: number): void {
   writer.remove(sectionKey(index));
   writer.remove(tableKey(TABLE.progress));

@@ -4,13 +4,13 @@ import { keccak256Hash } from "../../../base/primitives/keccak.ts";
 import { decodeRlp, encodeRlp } from "../../../base/primitives/rlp.ts";
 import { InvalidProofError, verifyProof } from "../../../store/trie/proof.ts";
 
-/** Blocks of checkpoints; mainnet's sizes and geth's confirmations, so that the numbers of sections agree with other clients'. */
+/** Numbers of blocks for checkpoints: mainnet's sizes and geth's confirmations, so that section numbers agree with other clients. */
 export const CHECKPOINT_LIMITS = {
-  /** Of a section; a multiple of `bloomSectionSize`. Another size has all checkpoints computed anew. */
+  /** Blocks of a section, a multiple of `bloomSectionSize`. If the size changes, the node recomputes all checkpoints. */
   sectionSize: 32_768,
-  /** Whose blooms are indexed together; a multiple of 8. */
+  /** Blocks whose blooms are indexed together; a multiple of 8. */
   bloomSectionSize: 4096,
-  /** From the end of a section to the head before its checkpoint is computed. */
+  /** Blocks after the end of a section before the node computes its checkpoint. */
   confirmations: 256,
 } as const;
 

@@ -84,7 +84,7 @@ export class ClientBalance {
     const available = this.#positive * PRICE_SCALE - this.#spentFraction;
     if (price <= available) {
       const left = available - price;
-      // Rounded up: what is left of a unit still counts as one.
+      // Rounded up: a fraction of a unit counts as one.
       this.#positive = (left + PRICE_SCALE - 1n) / PRICE_SCALE;
       this.#spentFraction = this.#positive * PRICE_SCALE - left;
       return;

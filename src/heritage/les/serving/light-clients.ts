@@ -396,7 +396,7 @@ export class LightClients {
     }
   }
 
-  /** Disconnects clients below `priority` until `capacity` more fits. @throws CapacityExceededError with nobody disconnected */
+  /** Disconnects clients below `priority` until `capacity` more fits. @throws CapacityExceededError without disconnecting anyone */
   #makeRoom(capacity: number, priority: number, besides?: Connected): void {
     let used = this.#connectedCapacity() - (besides?.bucket.capacity ?? 0);
     if (used + capacity <= this.#options.totalCapacity) return;

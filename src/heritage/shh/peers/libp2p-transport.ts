@@ -15,7 +15,7 @@ const FLUSH_MS = 50;
 const CHECK_MS = 1_000;
 
 type TransportOptions = {
-  /** undefined: nobody can connect to this node */
+  /** undefined if this node does not accept connections */
   readonly listen: { readonly host: string; readonly port: number } | undefined;
   /** Addresses to stay connected to. */
   readonly peers: readonly string[];

@@ -17,7 +17,7 @@ type PeerSetModules = {
 /** Bans that are remembered; ids cost nothing to make. */
 const BANS_MAX = 10_000;
 
-/** The peers that are connected, one stream each, by the id of their key; and those that are banned. */
+/** Connected peers, one stream each, and banned peers, by the id of their key. */
 export class PeerSet {
   readonly #options: PeerSetOptions;
   readonly #modules: PeerSetModules;
@@ -64,7 +64,7 @@ export class PeerSet {
     if (this.#peers.get(id) === peer) this.#peers.delete(id);
   }
 
-  /** Sends what is new. */
+  /** Sends new envelopes. */
   flush(): void {
     for (const peer of this.#peers.values()) peer.flush();
   }

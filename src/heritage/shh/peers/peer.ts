@@ -75,7 +75,7 @@ export type PeerOptions = {
 type PeerModules = {
   readonly whisper: Pick<Whisper, "receive" | "pool">;
   readonly nowMs: () => number;
-  /** The peer is dropped for what it did. */
+  /** The peer is dropped for its behavior. */
   readonly onOffence: (reason: Offence) => void;
 };
 
@@ -94,7 +94,7 @@ const SILENCE_MS_MAX = 100_000;
 /** Hashes of expired envelopes that are remembered before they are cleared away. */
 const STALE_HASHES_MAX = 1024;
 
-/** One peer: what it knows, what it is sent, and whether it behaves. */
+/** One peer: the envelopes it knows, its send queue, and its behavior. */
 export class Peer {
   readonly #stream: PeerStream;
   readonly #options: PeerOptions;
@@ -152,7 +152,7 @@ export class Peer {
     if (next > 0) this.#waiting = this.#waiting.slice(next);
   }
 
-  /** The peer has read what it was sent. */
+  /** The peer has read everything sent to it. */
   drained(): void {
     this.#isBlocked = false;
     this.flush();

@@ -74,7 +74,7 @@ function devGenesisText(config: DevConfig): string {
     const [given] = Object.entries(BUILT_IN).filter(([name]) => devChain[name as keyof typeof BUILT_IN] !== null);
     if (given !== undefined) {
       throw new InvalidConfigError(
-        `--genesis has its own chain id, accounts, contracts, rules, fees and time: leave out ${given[1]}`,
+        `--genesis sets chain id, accounts, contracts, rules, fees and time: omit ${given[1]}`,
         { key: "genesis" },
       );
     }
@@ -104,7 +104,7 @@ function predeploysOf(names: readonly string[] | null): readonly Predeploy[] {
     const found = PREDEPLOYS.find((predeploy) => predeploy.name === name);
     if (found !== undefined) return found;
     const known = ["all", "none", ...PREDEPLOYS.map((predeploy) => predeploy.name)].join(", ");
-    throw new InvalidConfigError(`--predeploys: no contract ${name}; there are ${known}`, {
+    throw new InvalidConfigError(`--predeploys: unknown contract ${name}; known: ${known}`, {
       key: "predeploys",
     });
   });
@@ -128,7 +128,7 @@ function assertSameGenesis(config: DevConfig, text: string): void {
   const funded = fundedDevAccounts(stored, openDevWallet(config));
   const fail = (key: string, has: string) =>
     new InvalidConfigError(
-      `${key}: the dev chain in ${config.home} has ${has}; leave the setting out to go on with that chain, or choose another --home`,
+      `${key}: the dev chain in ${config.home} has ${has}; omit the setting to resume that chain, or choose another --home`,
       { key },
     );
   if (chainId !== null && BigInt(chainId) !== stored.config.chainId) {

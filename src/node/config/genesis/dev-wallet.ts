@@ -33,7 +33,7 @@ export function openDevWallet(config: DevConfig): DevWallet {
   const stored = existsSync(file) ? readWallet(file) : DEV_WALLET;
   const fail = (key: string) =>
     new InvalidConfigError(
-      `${key}: the accounts of the dev chain in ${home} are of another one; leave the setting out to go on with that chain, or choose another --home`,
+      `${key}: the accounts of the dev chain in ${home} come from a different value; omit the setting to resume that chain, or choose another --home`,
       { key },
     );
   if (mnemonic !== null && mnemonic !== stored.phrase) throw fail("mnemonic");
@@ -44,11 +44,7 @@ export function openDevWallet(config: DevConfig): DevWallet {
 /** @throws InvalidConfigError */
 function readWallet(file: string): DevWallet {
   const fail = (cause?: unknown) =>
-    new InvalidConfigError(
-      `${file} is no wallet of a dev chain: it has "mnemonic" and "derivationPath"`,
-      {},
-      { cause },
-    );
+    new InvalidConfigError(`${file} is not a dev chain's wallet with "mnemonic" and "derivationPath"`, {}, { cause });
   try {
     const json = readJsonFile(file, { bytesMax: CONFIG_FILE_BYTES_MAX }) as {
       mnemonic?: unknown;
@@ -63,7 +59,7 @@ function readWallet(file: string): DevWallet {
 }
 
 /**
- * A phrase with a slip in it would be other accounts than those that were meant.
+ * A misspelt mnemonic would silently yield other accounts.
  * @throws InvalidConfigError
  */
 export async function assertPhrase({ devChain: { mnemonic } }: Pick<Config, "devChain">): Promise<void> {
@@ -73,7 +69,7 @@ export async function assertPhrase({ devChain: { mnemonic } }: Pick<Config, "dev
   const key = "mnemonic";
   const unknown = mnemonic.split(" ").find((word) => !wordlist.includes(word));
   if (unknown !== undefined)
-    throw new InvalidConfigError(`${key}: ${JSON.stringify(unknown)} is no word of BIP-39's English list`, { key });
+    throw new InvalidConfigError(`${key}: ${JSON.stringify(unknown)} is not in BIP-39's English word list`, { key });
   if (!validateMnemonic(mnemonic, wordlist))
-    throw new InvalidConfigError(`${key}: not 12 to 24 words whose last one fits (BIP-39)`, { key });
+    throw new InvalidConfigError(`${key}: not a BIP-39 mnemonic of 12 to 24 words with a valid checksum`, { key });
 }

@@ -3,7 +3,7 @@ import { readTextFile } from "../../../store/storage/read-file.ts";
 /** A million accounts take 200 MB; V8 has no text of more. */
 export const GENESIS_FILE_BYTES_MAX = 500 << 20;
 
-/** The text of a genesis file. @throws UnusableFileError, and what the file system throws */
+/** The text of a genesis file. @throws UnusableFileError, and errors of the file system */
 export function readGenesisText(path: string): string {
   return readTextFile(path, { bytesMax: GENESIS_FILE_BYTES_MAX });
 }

@@ -14,7 +14,7 @@ export const DEFAULT_CHAIN_ID = 9000n;
  * Text of a geth genesis file: every rule up to Osaka, unless another fork is the newest, from the first block on, the system contracts in place.
  * @param options.timestamp Unix seconds of block 0
  * @param options.alloc wei by account
- * @param options.predeploys contracts besides those of the protocol and the CREATE2 deployer
+ * @param options.predeploys contracts in addition to the protocol's and the CREATE2 deployer
  */
 export function renderGenesis(options: {
   readonly chainId: bigint;
@@ -35,7 +35,7 @@ export function renderGenesis(options: {
   readonly noCreate2Deployer?: boolean;
   /** Validators that sign two different blocks are voted out by the application. */
   readonly jail?: boolean;
-  /** Owner of a contract without which nobody sends; at first this account and those of `alloc` may do everything. */
+  /** Owner of the contract that permits senders; at first this account and the accounts of `alloc` may do everything. */
   readonly permissionsOwner?: Address | undefined;
 }): string {
   const { freeGas, jail, permissionsOwner, hardfork = DEFAULT_DEV_HARDFORK } = options;

@@ -3,7 +3,7 @@ import { addressFromPrivateKey } from "../../../base/crypto/secp256k1.ts";
 import type { Address } from "../../../base/primitives/address.ts";
 import { WalletRequestError } from "../errors.ts";
 
-/** BIP-44 for Ethereum: what a relative path is relative to. */
+/** BIP-44 for Ethereum: the base of relative paths. */
 export const BASE_PATH = "m/44'/60'/0'/0";
 
 /** BIP-32: the highest bit of a child number says that it is hardened. */

@@ -126,7 +126,7 @@ export class HdWallets {
    * One step towards an open wallet: pairs with a pairing password, sets or takes a PIN, or takes a PUK with a new PIN. An unknown wallet is
    * created, without a seed.
    *
-   * @throws WalletRequestError that names what is needed next, UnlockForbiddenError, WrongPassphraseError, KeyDerivationBusyError
+   * @throws WalletRequestError that names the next required credential, UnlockForbiddenError, WrongPassphraseError, KeyDerivationBusyError
    */
   open(url: string, passphrase: string | undefined): Promise<void> {
     return this.#alone(() => this.#openStep(url, passphrase));
@@ -308,7 +308,7 @@ export class HdWallets {
     this.#open.set(id, { masterKey, root: undefined, ephemeral: new Map() });
   }
 
-  /** After its seed was made; stays closed where an open wallet would be everybody's. */
+  /** After its seed was created; stays closed if strangers could use an open wallet. */
   #becomeOnline(id: string, masterKey: Uint8Array, root: HDKey): void {
     try {
       this.#modules.assertUnlockAllowed();

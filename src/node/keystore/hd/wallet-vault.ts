@@ -74,10 +74,10 @@ export class WalletVault {
     };
     const generated = pin === undefined ? [`pairing password ${this.#directory.pairings()[id]}`, `PIN ${chosen}`] : [];
     const lines = [`wallet hd://${id}`, ...generated, `PUK ${puk}`, ""];
-    // First what the owner needs, then what needs it.
+    // The owner's file first, then the wallet that needs it.
     const path = this.#directory.writeSecrets(id, lines.join("\n"));
     this.#directory.write(id, { ...this.#directory.read(id)!, ...sealed });
-    this.#modules.log.warn("new wallet: take its secrets to a safe place and delete the file", {
+    this.#modules.log.warn("new wallet: move its secrets to a safe place and delete the file", {
       wallet: id,
       path,
     });

@@ -8,15 +8,15 @@ import { type CallWords, callLines } from "./call-text.ts";
 import { type CallRecord, CallWindow } from "./call-window.ts";
 import type { Paint } from "./paint.ts";
 
-/** How often the log is printed, and how much of it. */
+/** Frequency and volume of a dev chain's log. */
 export const ACTIVITY_LIMITS = {
-  /** Calls wait so long for equal ones: less than a reader notices. */
+  /** Time a call waits for equal calls, to share their line; too short to notice. */
   gatherMs: 100,
-  /** Calls of a program that asks for the same again and again wait longer each time, up to this. */
+  /** Maximum of that time, which grows while a program repeats the same call. */
   gatherMsMax: 30_000,
-  /** Calls wait so long for the lines below them: the first tracer in JavaScript takes a second to start. */
+  /** Time a call waits for its detail lines; the first JavaScript tracer takes a second to start. */
   detailsMsMax: 2_000,
-  /** Lines of calls in one second; further calls are counted. A screen has fewer. */
+  /** Lines for calls per second; further calls are only counted. A screen has fewer lines. */
   linesPerSecond: 100,
 } as const;
 
@@ -35,7 +35,7 @@ type EmptyBlocks = { first: number; last: number; count: number };
 /** Blocks that came faster than they could be shown, and their transactions. */
 type HiddenBlocks = { first: number; last: number; count: number; failed: number };
 
-/** Lines below that of a call; undefined where there are none. Never rejects. */
+/** Lines below a call's line; undefined if there are none. Never rejects. */
 type Details = (method: string, params: RawParams, isFailed: boolean) => Promise<readonly string[]> | undefined;
 
 const NO_WORDS = (record: CallRecord): CallWords => ({
@@ -51,7 +51,7 @@ const NO_WORDS = (record: CallRecord): CallWords => ({
 export class ActivityLog {
   readonly #modules: ActivityLogModules;
   readonly #window = new CallWindow();
-  /** Calls of the last print: more of the same are no news. */
+  /** Calls of the last print, whose repetition is not news. */
   #recent = new Set<string>();
   #hasRecentBlocks = false;
   #empty: EmptyBlocks | undefined;
@@ -160,7 +160,7 @@ export class ActivityLog {
     this.#modules.write(`${lines.join("\n")}\n`);
   }
 
-  /** Prints what was gathered. */
+  /** Prints the gathered calls. */
   readonly flush = (): void => {
     this.#timer?.cancel();
     this.#timer = undefined;
@@ -225,7 +225,7 @@ export class ActivityLog {
     return lines;
   }
 
-  /** Names are no reason for a line to be missing. */
+  /** A failure to find names must not suppress the line. */
   #words(record: CallRecord): CallWords {
     try {
       return this.#wordsOf(record);

@@ -19,7 +19,7 @@ export function amountText(wei: bigint): string {
   return `${etherText(wei)} ETH`;
 }
 
-/** A fee or a price, which nobody reads to the last wei: four digits that count. */
+/** A fee or a price, with four significant digits. */
 export function roundedAmountText(wei: bigint): string {
   const digits = wei.toString().length;
   const unit = 10n ** BigInt(Math.max(0, digits - 4));

@@ -8,17 +8,17 @@ import type { TransactionTracer } from "../transaction-tracer.ts";
 import type { ActivityLog } from "./activity-log.ts";
 import type { BlockReport, TransactionReport } from "./block-text.ts";
 
-/** How much of what the chain does is shown. What is left out is counted. */
+/** Volume of block activity in the log. The log counts the omitted entries. */
 const BLOCK_ACTIVITY_LIMITS = {
-  /** Blocks that wait to be shown. */
+  /** Blocks that wait to be printed. */
   waitingMax: 16,
-  /** Transactions of one block, each of which is executed again after all before it. */
+  /** Transactions shown of one block; each is re-executed after all its predecessors. */
   transactionsPerBlock: 20,
-  /** Transactions in one second: some screens. */
+  /** Transactions per second, a few screens. */
   transactionsPerSecond: 50,
-  /** Time in one second for executing transactions again: the chain's thread has other work. */
+  /** Time per second for re-executing transactions on the chain's thread, which has other work. */
   detailsMsPerSecond: 150,
-  /** What one counts at most: what takes longer runs in another thread, which may have to start. */
+  /** Maximum charge for one transaction: slower ones run on another thread, which may still have to start. */
   detailsMsMax: 20,
 } as const;
 
@@ -77,7 +77,7 @@ export class BlockActivity {
     else if (this.#transactionsLeft === 0) this.#hide(executed);
     else {
       const report = await this.#report(executed).catch((error: unknown) => {
-        // Of a block that was removed meanwhile there is no state.
+        // A block that was removed meanwhile has no state.
         if (this.#modules.chain.blockHash(number) === executed.block.hash) throw error;
         return undefined;
       });

@@ -4,13 +4,13 @@ import { amountText, countText, roundedAmountText, shareText } from "./amounts.t
 import type { Paint } from "./paint.ts";
 import { shownText } from "./shown-text.ts";
 
-/** Bounds of what is printed of one transaction. */
+/** Output for one transaction. */
 export const TRANSACTION_TEXT_LIMITS = {
-  /** Calls and events. A tree that takes more than a screen is for `debug_traceTransaction`. */
+  /** Calls and events. Use `debug_traceTransaction` for larger trees. */
   callsMax: 60,
   /** Lines of console.log. */
   printedMax: 100,
-  /** Longest line. */
+  /** Characters of a line. */
   lineCharsMax: 600,
 } as const;
 

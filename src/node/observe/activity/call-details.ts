@@ -6,15 +6,15 @@ import type { RawParams } from "../../../rpc/transport/dispatch/message.ts";
 import type { ProjectNames } from "../project-names.ts";
 import type { RunTracer, TransactionTracer } from "../transaction-tracer.ts";
 
-/** Bounds of what is executed again for calls that are not transactions. */
+/** Re-execution of calls that are not transactions. */
 const CALL_DETAILS_LIMITS = {
-  /** Time in one second: the chain's thread has other work. */
+  /** Time per second on the chain's thread, which has other work. */
   msPerSecond: 100,
-  /** What one counts at most: what takes longer runs in another thread, which may have to start. */
+  /** Maximum charge for one call: slower ones run on another thread, which may still have to start. */
   costMsMax: 20,
-  /** Lines of console.log of one call. */
+  /** console.log lines of one call. */
   printedMax: 20,
-  /** Codes that were looked at: then they are looked at anew. */
+  /** Contract codes whose inspection is cached; a full cache is cleared. */
   codesMax: 10_000,
 } as const;
 
@@ -39,7 +39,7 @@ const METHODS: Readonly<Record<string, { readonly hasBlock: boolean }>> = {
 
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
 
-/** Where in the sources a call reverted, and what it printed with `console.log`: a call that fails never becomes a transaction. */
+/** The source line where a call reverted, and its `console.log` output: a failed call never becomes a transaction. */
 export class CallDetails {
   readonly #modules: CallDetailsModules;
   readonly #prints = new Map<Hash, boolean>();
@@ -50,14 +50,14 @@ export class CallDetails {
     this.#modules = modules;
   }
 
-  /** Lines below that of the call; undefined at once where there are none. */
+  /** Lines below the call's line; undefined at once if there are none. */
   linesOf(method: string, params: RawParams, isFailed: boolean): Promise<readonly string[]> | undefined {
     const form = METHODS[method];
     const message = params?.[0];
     if (form === undefined || typeof message !== "object" || message === null) return undefined;
     const { to, data, input } = message as { readonly to?: unknown; readonly data?: unknown; readonly input?: unknown };
     const hasLine = isFailed && this.#modules.names.contracts.size > 0;
-    // Of a transaction that is sent, the block shows what it prints.
+    // The block shows the output of a sent transaction.
     const isPrinting = (isFailed || method === "eth_call") && this.#mayPrint(to, input ?? data);
     if (!(hasLine || isPrinting) || !this.#hasTime()) return undefined;
     const [, at, stateOverrides, blockOverrides] = form.hasBlock ? (params ?? []) : [];
@@ -89,7 +89,7 @@ export class CallDetails {
     return this.#msLeft > 0;
   }
 
-  /** Looks at the code that is called alone: what it calls itself may print unseen. */
+  /** Looks only at the called code: contracts that it calls may print unseen. */
   #mayPrint(to: unknown, data: unknown): boolean {
     if (to === undefined || to === null) return typeof data === "string" && data.includes(CONSOLE_HEX);
     if (typeof to !== "string" || !ADDRESS.test(to)) return false;

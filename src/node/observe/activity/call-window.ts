@@ -4,19 +4,19 @@ import { AnvilError } from "../../../rpc/methods/dev/anvil-errors.ts";
 import type { JsonText } from "../../../rpc/transport/codec.ts";
 import type { RawParams } from "../../../rpc/transport/dispatch/message.ts";
 
-/** Bounds of what the log remembers of calls until it prints them. */
+/** Calls that the log buffers until it prints them. */
 export const CALL_WINDOW_LIMITS = {
-  /** Submissions of transactions that have a line each, until the next print. */
+  /** Transaction submissions with a line of their own. */
   sendsMax: 8,
-  /** Calls that differ; of further ones the number alone is printed. More lines at once nobody reads. */
+  /** Distinct calls; the log only counts further ones. */
   entriesMax: 64,
-  /** Longest method name. */
+  /** Characters of a method name. */
   methodCharsMax: 80,
-  /** Longest message of an error. */
+  /** Characters of an error message. */
   messageCharsMax: 300,
-  /** Bytes of calldata, of revert data and of a result that are decoded: some thirty arguments. */
+  /** Bytes of calldata, revert data or a result that are decoded: about thirty arguments. */
   dataBytesMax: 1_024,
-  /** Longest result that is shown as it is: a hash. */
+  /** Characters of a result that is printed in full: a hash. */
   resultCharsMax: 66,
 } as const;
 
@@ -225,7 +225,7 @@ function targetOf(method: string, params: RawParams): CallTarget | undefined {
   return { to: typeof to === "string" ? to.slice(0, 42) : undefined, data: hexOf(input ?? data) };
 }
 
-/** As many bytes of `value` as are decoded; `0x` for what is no hex. */
+/** The bytes of `value` that are decoded; `0x` if it is not hex. */
 function hexOf(value: unknown): Hex {
   if (typeof value !== "string") return "0x";
   const start = value.slice(0, 2 + 2 * CALL_WINDOW_LIMITS.dataBytesMax);
@@ -237,7 +237,7 @@ function blockOf(params: RawParams): string | undefined {
   return typeof last === "string" && /^(?:0x[0-9a-f]{1,16}|[a-z]{4,9})$/i.test(last) ? last : undefined;
 }
 
-/** Text of a short result that is no object; for calls of contracts, as much as is decoded. */
+/** Text of a short result that is not an object; for contract calls, the part that is decoded. */
 function resultText(method: string, target: CallTarget | undefined, result: JsonText | undefined): string | undefined {
   if (typeof result !== "string" || !SHOWN_RESULTS.test(method)) return undefined;
   const { dataBytesMax, resultCharsMax } = CALL_WINDOW_LIMITS;

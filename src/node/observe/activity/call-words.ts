@@ -106,7 +106,7 @@ const fundsText: Explain = ({ facts }) => {
 
 const accountText: Explain = ({ facts }, { accounts }) => {
   const own = accounts();
-  const signs = own[0] === undefined ? "no account" : `${own.length} accounts from ${checksumAddress(own[0])} on`;
+  const signs = own[0] === undefined ? "no account" : `${own.length} accounts starting with ${checksumAddress(own[0])}`;
   return `${facts["address"] ?? "no from"}; the node signs for ${signs}, and anvil_impersonateAccount sends as any`;
 };
 

@@ -24,7 +24,7 @@ export class MethodHints {
     if (this.#left === 0) return undefined;
     this.#left--;
     const known = [...this.#methods()];
-    if (known.includes(method)) return "since its namespace is not open (json-rpc.api)";
+    if (known.includes(method)) return "because its namespace is not enabled (json-rpc.api)";
     const meant = nearest(method, known);
     return meant && `did you mean ${meant}?`;
   }

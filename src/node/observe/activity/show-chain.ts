@@ -15,7 +15,7 @@ import { MethodHints } from "./method-hints.ts";
 type ShownChain = {
   readonly timers: Timers;
   readonly chain: Chain;
-  /** undefined: nobody controls it */
+  /** undefined if the chain cannot be controlled */
   readonly devChain: DevChain | undefined;
   readonly mempool: Pick<PoolReader, "get" | "nonceOf">;
   readonly names: ProjectNames;

@@ -39,7 +39,7 @@ export type ActionRequest = {
 };
 
 type Action = {
-  /** The JSON-RPC method that tells the same: what a listener keeps closed stays closed here. */
+  /** The equivalent JSON-RPC method: an action is served only if the listener serves its method. */
   readonly asMethod: string;
   /** It changes something, or compiles: for POST alone, because any web page has browsers send GET (RFC 9110, 9.2.1). */
   readonly changes?: true;

@@ -112,12 +112,12 @@ async function run(
   const name = `${parameters.text("module")} ${parameters.text("action")}`;
   const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
   if (action === undefined) {
-    throw new ApiParameterError(`there is no such action here; there are: ${Object.keys(ACTIONS).join(", ")}`);
+    throw new ApiParameterError(`unknown action; supported: ${Object.keys(ACTIONS).join(", ")}`);
   }
   if (!isServed(action.asMethod, access)) {
-    throw new ApiParameterError(`${action.asMethod} is not open at this port`);
+    throw new ApiParameterError(`${action.asMethod} is not enabled on this port`);
   }
-  if (action.changes && request.method !== "POST") throw new MethodError(`${name} is for POST alone`);
+  if (action.changes && request.method !== "POST") throw new MethodError(`${name} needs POST`);
   const start = () => action.run(parameters, modules, caller);
   if (!action.heavy) return start();
   return inTurn(async () => {
@@ -139,7 +139,7 @@ async function readForm(
 ): Promise<string> {
   const type = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
   const { bodyBytesMax, bodyMs } = ETHERSCAN_API_LIMITS;
-  if (type !== undefined && type !== FORM) throw new ApiParameterError(`a POST has the type ${FORM}`);
+  if (type !== undefined && type !== FORM) throw new ApiParameterError(`a POST needs the content type ${FORM}`);
   const chunks: Buffer[] = [];
   let length = 0;
   const timer = timers.after(bodyMs, "request of /api", () => request.destroy());

@@ -6,28 +6,28 @@ import type { VerificationRequest } from "../../../rpc/ports/contracts.ts";
 import { scanJson } from "../../../rpc/transport/dispatch/json-scan.ts";
 import { SERVER_LIMITS } from "../../../rpc/transport/limits.ts";
 
-/** What a request of Etherscan's API may have: it comes from whoever reaches the port. */
+/** Requests to Etherscan's API, which anyone who can reach the port may send. */
 export const ETHERSCAN_API_LIMITS = {
-  /** Of a body: the largest sources that are stored, percent-encoded. */
+  /** Size of a body: the largest sources that are stored, percent-encoded. */
   bodyBytesMax: 12 * 2 ** 20,
   /** Parameters; a verification has 15. */
   parametersMax: 40,
-  /** Requests that are read or answered at once; each may hold a whole body. */
+  /** Concurrent requests; each may hold a whole body. */
   requestsMax: 8,
   /** Time to receive a body. */
   bodyMs: 30_000,
-  /** Contracts of one `getcontractcreation`, as at Etherscan. */
+  /** Contracts of one `getcontractcreation` request, as on Etherscan. */
   creationsMax: 5,
-  /** Transactions up to the end of a page of `txlist`: each is read. */
+  /** Transactions up to the end of a `txlist` page; the node reads each of them. */
   transactionsMax: 1000,
-  /** Of an answer of `txlist`, whose rows have the calldata: as of a batch. */
+  /** Size of a `txlist` answer, whose rows contain calldata; as for a batch. */
   answerBytesMax: 25_000_000,
 } as const;
 
-/** The request is not what the action wants: its text is the answer's result. */
+/** The request does not fit the action; the error's text becomes the answer's result. */
 export class ApiParameterError extends Error {}
 
-/** Parameters of a request: those of its query, then those of its form. */
+/** Parameters of a request: the query's, then the form's. */
 export class Parameters {
   readonly #values = new Map<string, string>();
 
@@ -66,7 +66,7 @@ export class Parameters {
   integer(name: string, fallback: number, max: number): number {
     const value = this.find(name);
     if (value === undefined) return fallback;
-    if (!/^\d{1,20}$/.test(value)) throw new ApiParameterError(`Invalid ${name}: a number is wanted`);
+    if (!/^\d{1,20}$/.test(value)) throw new ApiParameterError(`Invalid ${name}: expected a number`);
     return Math.min(max, Number(value));
   }
 }
@@ -94,7 +94,7 @@ export function verificationOf(parameters: Parameters): VerificationRequest {
 
 function standardJson(parameters: Parameters, format: string): SolcInput {
   if (format !== "solidity-standard-json-input") {
-    throw new ApiParameterError(`codeformat ${format.slice(0, 64)} is not supported: solidity-standard-json-input is`);
+    throw new ApiParameterError(`codeformat ${format.slice(0, 64)} is not supported; use solidity-standard-json-input`);
   }
   const text = parameters.text("sourceCode");
   try {
@@ -104,7 +104,7 @@ function standardJson(parameters: Parameters, format: string): SolcInput {
   } catch {
     // Not JSON, or deeper than any input of a compiler.
   }
-  throw new ApiParameterError("sourceCode is no standard JSON input");
+  throw new ApiParameterError("sourceCode is not standard JSON input");
 }
 
 /** Of a flattened source: what Etherscan takes for the settings that are not in its parameters. */

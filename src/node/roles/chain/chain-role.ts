@@ -35,11 +35,11 @@ export type ChainRoleModules = {
   readonly timers: Timers;
   /** For what other threads and processes do. */
   readonly machineTimers: Timers;
-  /** Loaded for `consensus.engine = cometbft` alone. */
+  /** Loaded only for `consensus.engine = cometbft`. */
   readonly networkEngine: typeof NetworkEngine | undefined;
   /** CometBFT as state sync left it, if there was one. */
   readonly synced: SyncedEngine | undefined;
-  /** undefined: nobody traces */
+  /** undefined while tracing is disabled */
   readonly tracer: Tracer | undefined;
 };
 
@@ -65,7 +65,7 @@ export class ChainRole implements ChainParts {
   readonly compiler: ThreadedCompiler | undefined;
   readonly pool: PoolRole;
   readonly production: ProductionRole;
-  /** Undefined where nobody may bend the chain. */
+  /** Undefined if dev methods are not available. */
   readonly devChain: DevChain | undefined;
   readonly #speculation: SpeculationThreads | undefined;
 
@@ -152,7 +152,7 @@ export class ChainRole implements ChainParts {
     await this.opened.fork?.close();
   }
 
-  /** Undefined where nobody may bend the chain. */
+  /** Undefined if dev methods are not available. */
   #openDevChain(config: Config, { wallClock = Date.now, devJournalBytesMin }: ChainRoleHooks): DevChain | undefined {
     const { chain, patches, store } = this.opened;
     const { production, pool } = this;

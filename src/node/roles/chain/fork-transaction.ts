@@ -33,7 +33,7 @@ const KEY = "fork-transaction";
 export async function blockBeforeTransaction(config: Config, timers: Timers): Promise<number | undefined> {
   const { forkTransaction, forkUrls: urls, forkBlock } = config.devChain;
   if (forkTransaction === null) return undefined;
-  if (forkBlock !== null) throw new InvalidConfigError(`${KEY}: leave out --fork-block`, { key: KEY });
+  if (forkBlock !== null) throw new InvalidConfigError(`${KEY}: omit --fork-block`, { key: KEY });
   const calls = fetchRemoteCalls({ urls, access: remoteAccessOf(config), isFirstContact: true }, timers);
   return (await blockOf(calls, forkTransaction)) - 1;
 }
@@ -56,13 +56,13 @@ export async function replayForkedTransactions(config: Config, role: NewChain, t
   const hashes = (json as { readonly transactions?: readonly string[] }).transactions ?? [];
   const end = hashes.findIndex((hash) => hash.toLowerCase() === last);
   if (end === -1)
-    throw new ForkRemoteError("the remote chain has the transaction in another block now", { hash: last });
+    throw new ForkRemoteError("the remote chain now has the transaction in a different block", { hash: last });
   const wanted = hashes.slice(0, end + 1).map(hashOf);
   const raws = await call(wanted.map((hash) => ({ method: "eth_getRawTransactionByHash", params: [hash] })));
   const transactions = raws.map((raw, i) => {
     const bytes = bytesOf(raw);
     if (decodeTransaction(bytes).hash !== wanted[i]) {
-      throw new ForkRemoteError("the remote chain answered another transaction", { hash: wanted[i] });
+      throw new ForkRemoteError("the remote chain returned a different transaction", { hash: wanted[i] });
     }
     return bytes;
   });
@@ -84,7 +84,7 @@ async function blockOf(call: RemoteCalls, hash: Hash): Promise<number> {
   const [json] = await call([{ method: "eth_getTransactionByHash", params: [hash] }]);
   const { blockNumber } = (json ?? {}) as { readonly blockNumber?: unknown };
   if (typeof blockNumber !== "string")
-    throw new ForkRemoteError("the remote chain has no block with the transaction", { hash });
+    throw new ForkRemoteError("the remote chain has not mined the transaction", { hash });
   return Number(bigintOf(blockNumber));
 }
 
@@ -92,6 +92,6 @@ function hashOf(text: string): Hash {
   try {
     return parseHash(text.toLowerCase());
   } catch (cause) {
-    throw new ForkRemoteError("the remote chain answered a block with a transaction that is no hash", {}, { cause });
+    throw new ForkRemoteError("the remote chain returned a block with an invalid transaction hash", {}, { cause });
   }
 }

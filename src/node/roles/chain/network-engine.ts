@@ -192,13 +192,13 @@ function enginePartsOf(config: Config) {
   const { consensus, cometbft, home } = config;
   if (typeof consensus.blockTime !== "object") {
     throw new InvalidConfigError(
-      `consensus.block-time: ${consensus.blockTime} blocks need the solo engine; a network makes blocks at a pace such as 1s`,
+      `consensus.block-time: ${consensus.blockTime} blocks need the solo engine; a network needs an interval such as 1s`,
       { key: "consensus.block-time" },
     );
   }
   if (consensus.blockTime.emptyMs !== undefined) {
     throw new InvalidConfigError(
-      "consensus.block-time: CometBFT makes empty blocks at the same pace; give one duration such as 1s",
+      "consensus.block-time: CometBFT makes empty blocks at the same interval; give one duration such as 1s",
       { key: "consensus.block-time" },
     );
   }
@@ -245,14 +245,14 @@ export async function syncFromPeers(
   const genesis = genesisOfNetwork(config);
   if (cometbft.stateSyncServers.length === 0) return undefined;
   if (!isEngineStoreEmpty(directory)) {
-    log.warn("no state sync: CometBFT has blocks of its own, from which the chain is built again");
+    log.warn("skipping state sync: the chain is rebuilt from the blocks that CometBFT has");
     return undefined;
   }
   if (genesis === undefined) {
-    throw new EngineHomeError("state sync needs the genesis files of a network: see evmintd init --join", { home });
+    throw new EngineHomeError("state sync needs the genesis files of the network (evmintd init --join)", { home });
   }
   if (existsSync(data)) {
-    log.warn("the last state sync did not come to its end: another snapshot is fetched");
+    log.warn("the last state sync did not finish: fetching another snapshot");
     endLeftoverEngines(directory, log);
     setAsideStore(directory, setAsideFolder(home));
     unfinished.begin();

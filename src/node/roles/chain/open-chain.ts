@@ -45,7 +45,7 @@ import type { Fork } from "./open-fork.ts";
 /** The chain of a home, held by this process until the store is closed. */
 export type OpenChain = {
   readonly chain: Chain;
-  /** What was set by hand; undefined where nobody may. */
+  /** State set by dev methods; undefined if they are not available. */
   readonly patches: StatePatches | undefined;
   readonly fork: Fork | undefined;
   /** Its first blocks came from a dump. */
@@ -95,13 +95,13 @@ class GenesisMismatchError extends NodeError {
   readonly code = "GENESIS_MISMATCH";
   constructor(details: { readonly stored: string; readonly configured: string }) {
     super(
-      `the data in this home belongs to genesis ${details.stored}, config/genesis.json gives ${details.configured}: put the file back that the chain began with, or remove data/ where its blocks are of the wrong chain`,
+      `the data in this home belongs to genesis ${details.stored}, but config/genesis.json yields ${details.configured}: restore the chain's original file, or remove data/ if its blocks belong to the wrong chain`,
       details,
     );
   }
 }
 
-/** There is no chain in this home yet. */
+/** This home has no chain yet. */
 class HomeNotInitialisedError extends NodeError {
   readonly code = "HOME_NOT_INITIALISED";
   constructor(details: { readonly home: string }) {
@@ -111,7 +111,7 @@ class HomeNotInitialisedError extends NodeError {
 
 /**
  * Opens the chain under `config.home`; an empty store gets the genesis block.
- * @throws GenesisMismatchError, ForkScheduleError, and HomeNotInitialisedError, InvalidGenesisError, and what the store throws
+ * @throws GenesisMismatchError, ForkScheduleError, HomeNotInitialisedError, InvalidGenesisError, and errors of the store
  */
 export function openChain(
   config: Config,
@@ -119,7 +119,7 @@ export function openChain(
   { fork, loaded, isBulk, checksForks = true, movesIndex = false, ...options }: OpenChainOptions = {},
 ): OpenChain {
   if (fork === undefined && holdsFork(config)) {
-    throw new ForkUnsupportedError("this home holds a forked chain, which only start can open", {
+    throw new ForkUnsupportedError("this home has a fork of a remote chain, which only evmintd start can open", {
       home: config.home,
     });
   }
@@ -153,7 +153,7 @@ export function openChain(
       });
   try {
     if (store.replayedBlocks > 0) {
-      log.info("index brought forward from the block log", { blocks: store.replayedBlocks });
+      log.info("updated the index from the block log", { blocks: store.replayedBlocks });
     }
     const nodeCache = new ChunkedNodeCache(Math.max(caches.trieNodes, NODE_CACHE_BYTES_MIN));
     const stateTrie = alias(createChainStateTrie(store, { cache: nodeCache }));

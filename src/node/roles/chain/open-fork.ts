@@ -56,16 +56,16 @@ export type Fork = {
   readonly state: RemoteChain & Pick<ForkedState, "apply" | "dropAfter" | "missedBy">;
   /** State tries have the state root of the forked block for what the store has of its state. */
   readonly aliasRoot: (trie: StateTrie) => StateTrie;
-  /** Calls about blocks up to the fork; what they answer is in the cache. */
+  /** Calls about blocks up to the fork, whose answers are cached. */
   readonly call: RemoteCalls;
   readonly point: ForkPoint;
   readonly choice: ForkChoice;
   /** Every read of its state is proven. */
   readonly isVerified: boolean;
-  /** Nodes of the remote chain; none: what is in the cache alone is known. */
+  /** Nodes of the remote chain; if empty, only the cache is known. */
   readonly urls: readonly string[];
   setUrls(urls: readonly string[]): void;
-  /** Memory of what was read of the remote chain. */
+  /** Memory of the data read from the remote chain. */
   cacheBytes(): number;
   /** Results that found no place in it. */
   uncached(): number;
@@ -98,7 +98,7 @@ export async function openFork(config: Config, modules: ForkModules, choice?: Fo
   const accountBytes = FORK_CACHE_LIMITS.bytesMax / DECODED_SHARE;
   const directory = forkCacheDirectory(config.home);
   const removed = removeUnboundCaches(directory);
-  if (removed > 0) log.info("caches that do not name their block removed", { removed });
+  if (removed > 0) log.info("removed fork caches that do not name their block", { removed });
   const cache = new ForkCache(
     join(directory, forkCacheName({ chainId, number: header.number, hash, isVerified })),
     FORK_CACHE_LIMITS.bytesMax - accountBytes,
@@ -197,7 +197,7 @@ export async function chooseFork(
 function storedChoice(config: Config): ForkChoice | undefined {
   if (!config.dev || isInMemory(config)) return undefined;
   const stored = withVerification(config, loadForkChoice(forkPointPath(config.home)));
-  // A reset has the last word; else the settings must not contradict what is there.
+  // A reset wins; otherwise the settings must not contradict the home.
   if (stored != null && stored.urls === undefined) {
     assertSameBlock(config, stored);
     assertSameChainId(config, stored);
@@ -216,7 +216,7 @@ function withVerification(
   if (stored == null) return stored;
   if (forkVerify === "on" && !stored.isVerified) {
     const key = "fork-verify";
-    const text = `${key}: the chain in ${home} was made without proofs; choose another --home`;
+    const text = `${key}: the chain in ${home} was created without proofs; choose another --home`;
     throw new InvalidConfigError(text, { key });
   }
   if (forkVerify !== "off" || !stored.isVerified) return stored;
@@ -231,14 +231,14 @@ async function newChoice(config: Config, modules: ForkModules): Promise<ForkChoi
   const { forkUrls: urls, forkBlock } = devChain;
   if (urls.length === 0 && forkBlock !== null) {
     const key = "fork-block";
-    throw new InvalidConfigError(`${key}: name the chain with --fork-url as well`, { key });
+    throw new InvalidConfigError(`${key} needs --fork-url`, { key });
   }
   if (urls.length === 0) return null;
   assertForkable(config);
   const hasFiles = !isInMemory(config);
   if (hasFiles && existsSync(devGenesisPath(home))) {
     const key = "dev.fork-url";
-    const text = `${key}: ${home} holds a dev chain that forks nothing; choose another --home`;
+    const text = `${key}: ${home} has a dev chain that is not a fork; choose another --home`;
     throw new InvalidConfigError(text, { key });
   }
   const blockNumber = (await blockBeforeTransaction(config, modules.timers)) ?? forkBlock ?? undefined;
@@ -250,9 +250,9 @@ async function newChoice(config: Config, modules: ForkModules): Promise<ForkChoi
 /** @throws InvalidConfigError */
 function assertForkable({ dev, jsonRpc }: Config): void {
   const fail = (key: string, text: string) => new InvalidConfigError(`${key}: ${text}`, { key });
-  if (!dev) throw fail("dev.fork-url", "only a dev chain can fork another one: add --dev");
+  if (!dev) throw fail("dev.fork-url", "only a dev chain can fork another chain: add --dev");
   if (jsonRpc.processes > 0) {
-    throw fail("json-rpc.processes", "a fork is served by one process: its state is not on disk");
+    throw fail("json-rpc.processes", "a fork needs json-rpc.processes = 0, because its state is not on disk");
   }
 }
 

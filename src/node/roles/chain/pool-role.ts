@@ -124,7 +124,7 @@ export class PoolRole {
       failures.report("quarantine", error, { hash });
     }
     if (broken === undefined) log.error("transaction quarantined", { hash });
-    else log.warn("transaction set aside: no block can have it", { hash, reason: broken });
+    else log.warn("quarantined a transaction that no block can include", { hash, reason: broken });
   };
 
   /** Follows the chain. It must be its first subscriber, so that every later one finds chain and pool in agreement. */

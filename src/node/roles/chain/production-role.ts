@@ -79,11 +79,11 @@ export type ProductionModules = {
   /** Executes transactions of the next block ahead in other threads. */
   readonly speculation?: Speculation | undefined;
   readonly execution: CallModules;
-  /** Loaded for `consensus.engine = cometbft` alone. */
+  /** Loaded only for `consensus.engine = cometbft`. */
   readonly networkEngine: typeof NetworkEngine | undefined;
   /** CometBFT as state sync left it, if there was one. */
   readonly synced: SyncedEngine | undefined;
-  /** undefined: nobody traces */
+  /** undefined while tracing is disabled */
   readonly tracer: Tracer | undefined;
   /** The attributes with what was set by hand for the next block, on a dev chain. */
   readonly override: (attributes: PayloadAttributes) => PayloadAttributes;
@@ -104,7 +104,7 @@ class MissingRequestContractsError extends NodeError {
   readonly code = "GENESIS_REQUEST_CONTRACTS";
   constructor({ eip, address, since }: RequestContract) {
     super(
-      `the chain has no code at ${checksumAddress(address)} (${eip}), without which no block is valid from this fork on: move config.${timeFieldOf(since)} of the genesis to a later time, and deploy the contract before it`,
+      `the chain has no code at ${checksumAddress(address)} (${eip}), which every block needs from this fork on: set config.${timeFieldOf(since)} in the genesis to a later time, and deploy the contract before then`,
       { address },
     );
   }
@@ -381,7 +381,7 @@ export class ProductionRole implements ProductionParts {
     const waiting = [...this.#modules.pool.mempool.content().pending.values()].flat();
     const tooCheap = waiting.filter(({ tx }) => maxFeePerGasOf(tx) < baseFeePerGas);
     const [first] = tooCheap;
-    this.#modules.log.warn("no block takes the transactions that wait", {
+    this.#modules.log.warn("pending transactions are not included in blocks", {
       waiting: waiting.length,
       ...(first && { belowBaseFee: tooCheap.length, first: first.tx.hash, maxFeePerGas: maxFeePerGasOf(first.tx) }),
       baseFeePerGas,

@@ -52,7 +52,7 @@ export class UnfinishedSync {
     if (existsSync(waiting) && !existsSync(this.#pool)) {
       renameSync(waiting, this.#pool);
       syncDirectory(this.#data);
-      log.info("waiting transactions were taken from the state sync before");
+      log.info("recovered waiting transactions from an unfinished state sync");
     }
     rmSync(this.#former, { recursive: true, force: true });
   }

@@ -37,7 +37,7 @@ export async function readDevState(config: Config, timers: Timers, log: Logger):
   if (!isBegun && loadState === null) return undefined;
   const file = isBegun ? pendingStatePath(home) : loadState!;
   if (!isBegun && hasFiles && existsSync(join(dataPath(home), LOG_FOLDER))) {
-    log.info("state is not loaded: the chain exists", { file });
+    log.info("not loading the state: the chain already exists", { file });
     return undefined;
   }
   const bytes = read(file);

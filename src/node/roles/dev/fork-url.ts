@@ -14,7 +14,7 @@ import { remoteAccessOf } from "../chain/remote-access.ts";
  * @throws DevControlError where nothing is forked, or the node has another chain; ForkRemoteError where it does not answer
  */
 export async function setForkUrl(config: Config, fork: Fork | undefined, url: string, timers: Timers): Promise<void> {
-  if (fork === undefined) throw new DevControlError("the chain continues no other chain");
+  if (fork === undefined) throw new DevControlError("this chain is not a fork");
   const { point, choice } = fork;
   const { number } = point.header;
   const urls = [url];
@@ -24,7 +24,7 @@ export async function setForkUrl(config: Config, fork: Fork | undefined, url: st
   );
   if (chainId !== point.chainId || hash !== fork.base.block.hash) {
     const remote = remoteName(url);
-    throw new DevControlError("the node has another chain than the forked one", { remote });
+    throw new DevControlError("the node serves a different chain than the forked one", { remote });
   }
   // A node that serves no proofs would fail at every read from now on.
   if (fork.isVerified) await assertProves(config, point, url, timers);

@@ -20,7 +20,7 @@ export function createReset(
   modules: {
     readonly role: () => ChainRole;
     readonly whileIdle: (work: () => Promise<void>) => Promise<void>;
-    /** Closes the chain and opens the one that is chosen; `fork` is what it continues. */
+    /** Closes the chain and opens the chosen one; `fork` is the chain it forks. */
     readonly replace: (fork: Fork | undefined) => Promise<void>;
     readonly onFatal: (error: unknown) => void;
     readonly log: Logger;
@@ -53,7 +53,7 @@ export function createReset(
 
 /**
  * Opens the chain of `choice` in memory, so that one which cannot be opened fails while the old one is still there.
- * @returns what it continues, open; undefined: nothing
+ * @returns the opened fork; undefined if it is not a fork
  */
 async function rehearse(config: Config, choice: ForkChoice, modules: ForkModules): Promise<Fork | undefined> {
   const fork = await openFork(config, modules, choice);

@@ -7,7 +7,7 @@ import { dataPath, forkPointPath, loadedStatePath, pendingResetPath } from "../.
 /** Values that programs stored under names of their own are not of the chain. */
 const NOT_OF_CHAIN = "dapp-db";
 
-/** Decides what the chain of `home` is from its next start on: a crash from here on does not undo it. */
+/** Sets durably which chain `home` opens from its next start on. */
 export function beginReset(home: string, choice: ForkChoice): void {
   storeForkChoice(pendingResetPath(home), choice);
 }

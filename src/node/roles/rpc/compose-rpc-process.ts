@@ -35,7 +35,7 @@ import { openTracer } from "../open-tracer.ts";
 
 /**
  * Builds an RPC process: listeners that are handed their connections, over a view of the store that another process writes.
- * @returns what it offers to the chain's process
+ * @returns the functions it offers to the chain's process
  */
 export async function composeRpcProcess(
   data: RpcProcessData,

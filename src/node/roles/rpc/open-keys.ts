@@ -63,7 +63,7 @@ export function openKeys(
     assertUnlockAllowed,
   });
   metrics.gaugeOf(
-    { name: "keys_unlocked", help: "Accounts whose key is in memory, public ones left out." },
+    { name: "keys_unlocked", help: "Accounts whose key is in memory, except public keys." },
     () => keys.unlockedAccounts().length,
   );
   return keys;
@@ -76,7 +76,7 @@ function countKeys(metrics: Metrics): KeyObserver {
   });
   const refused = metrics.counter({
     name: "keys_refused_tries_total",
-    help: "Passphrases not tried: too many wrong ones, or too long a queue.",
+    help: "Passphrases rejected without a try: too many wrong ones, or a full queue.",
   });
   return { wrongSecret: () => wrong.add(), tryRejected: () => refused.add() };
 }

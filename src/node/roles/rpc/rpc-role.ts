@@ -62,9 +62,9 @@ const STOP_GRACE_MS = 2_000;
 export type RpcRoleModules = {
   readonly role: ChainRole;
   readonly log: Logger;
-  /** Shows single calls; undefined: nobody looks at them */
+  /** Shows single calls; undefined if they are not observed */
   readonly activity: ActivityLog | undefined;
-  /** undefined: nobody traces */
+  /** undefined while tracing is disabled */
   readonly tracer: Tracer | undefined;
   readonly metrics: Metrics;
   readonly failures: Failures;
@@ -80,7 +80,7 @@ export type RpcRoleModules = {
   readonly loadState: DevPort["loadState"];
 };
 
-/** Everything that answers calls: listeners, the processes behind them, the methods and what they use besides the chain. */
+/** Everything that answers calls: listeners, the processes behind them, the methods, and their resources besides the chain. */
 export class RpcRole {
   /** undefined: this process serves every connection */
   processes: RpcProcesses | undefined;
@@ -133,7 +133,7 @@ export class RpcRole {
 
   /** Runs `work`, which a call of this node asked for, while no other call is under way. */
   async whileIdle(work: () => Promise<void>): Promise<void> {
-    invariant(this.#switch !== undefined, "only a dev chain is reset");
+    invariant(this.#switch !== undefined, "only a dev chain can be reset");
     await this.#switch.whileIdle(work);
   }
 
@@ -196,7 +196,7 @@ export class RpcRole {
         allowedHosts: jsonRpc.vhosts,
         allowedOrigins: allowedOriginsOf(config),
         limits: rpcLimitsOf(config),
-        // Where every page may call, the header keeps nobody out: scripts of anvil's users leave it away.
+        // If every page may call, the header protects nothing, and scripts of anvil's users omit it.
         takesAnyContentType: config.devChain.dialect === "anvil" && allowedOriginsOf(config).includes("*"),
         ...(tls && { tls }),
       },
@@ -308,7 +308,7 @@ function tokenFilesOf({ home }: Config, modules: Pick<RpcRoleModules, "log" | "t
   return openTokenFiles(home, modules);
 }
 
-/** WebSocket is served on HTTP's port as well; where both have the same one, it is served there alone. */
+/** HTTP's port serves WebSocket too; if both addresses are equal, it is the only port. */
 function isOneAddress({ address, wsAddress }: Config["jsonRpc"]): boolean {
   return address.port !== 0 && formatHostPort(address) === formatHostPort(wsAddress);
 }

@@ -51,7 +51,7 @@ export class RpcSwitch {
     return switched;
   }
 
-  /** Runs `work` while no other call is under way; those that arrive wait for its end. For a call that changes what all others read. */
+  /** Runs `work` while no other call runs; new calls wait for its end. For calls that replace state that all others read. */
   async whileIdle(work: () => Promise<void>): Promise<void> {
     // The caller does not read the chain while it waits.
     this.#running--;

@@ -34,7 +34,7 @@ type CompiledContract = {
  */
 export function checkedInput(input: SolcInput): SolcInput {
   const { language, sources = {}, settings = {} } = input;
-  if (language !== "Solidity") throw new ContractVerificationError("only Solidity is compiled here");
+  if (language !== "Solidity") throw new ContractVerificationError("only Solidity is supported");
   const { filesMax, inputBytesMax, nameCharsMax } = VERIFIED_CONTRACT_LIMITS;
   const files = Object.entries(Object(sources) as NonNullable<SolcInput["sources"]>);
   if (files.length === 0) throw new ContractVerificationError("the standard JSON has no sources");
@@ -43,7 +43,7 @@ export function checkedInput(input: SolcInput): SolcInput {
     if (path.length > nameCharsMax) throw new ContractVerificationError("the path of a source is too long");
     const content: unknown = Object(source).content;
     if (typeof content !== "string") {
-      throw new ContractVerificationError(`the text of ${path} is not in the standard JSON: URLs are not read`);
+      throw new ContractVerificationError(`the standard JSON lacks the content of ${path}; URLs are not supported`);
     }
     return [path, { content }] as const;
   });
@@ -59,16 +59,16 @@ export function checkedInput(input: SolcInput): SolcInput {
 export async function assertCompiler(wanted: string, compiler: Pick<Compiler, "compilerVersion">): Promise<string> {
   const installed = await compiler.compilerVersion();
   const [, number, commit = ""] = VERSION.exec(wanted) ?? [];
-  if (number === undefined) throw new ContractVerificationError(`${JSON.stringify(wanted)} is no version of solc`);
+  if (number === undefined) throw new ContractVerificationError(`${JSON.stringify(wanted)} is not a version of solc`);
   if (installed === undefined) {
     throw new ContractVerificationError(
-      `this node has no compiler: install the npm package solc@${number} beside it (json-rpc.compile-solidity must be on)`,
+      `this node has no compiler: install the npm package solc@${number} next to it (and set json-rpc.compile-solidity)`,
     );
   }
   const [, ownNumber, ownCommit = ""] = VERSION.exec(installed) ?? [];
   if (number === ownNumber && (commit === "" || commit === ownCommit)) return `${ownNumber}${ownCommit}`;
   throw new ContractVerificationError(
-    `compiler version ${number}${commit} is wanted, this node has solc ${ownNumber}${ownCommit}: install the npm package solc@${number} beside it`,
+    `the contract needs solc ${number}${commit}, but this node has ${ownNumber}${ownCommit}: install the npm package solc@${number} next to it`,
   );
 }
 
@@ -109,7 +109,7 @@ export async function compileContract(
   const compiled = output.contracts?.[file]?.[name] as CompiledContract["compiled"] | undefined;
   const [contract] = contractsOfBuild({}, { contracts: { [file]: { [name]: (compiled ?? {}) as never } } });
   if (compiled === undefined || contract === undefined) {
-    throw new ContractVerificationError(`${file} declares no contract ${name}`);
+    throw new ContractVerificationError(`${file} does not declare a contract ${name}`);
   }
   const { abi, evm } = compiled;
   return { contract, compiled: { abi, evm: { deployedBytecode: evm.deployedBytecode } } };
@@ -122,7 +122,7 @@ export function matchOf(deployed: Uint8Array, { name, runtime }: Contract): Cont
   if (match === "no code") throw new ContractVerificationError(`${name} has no code: it is abstract or an interface`);
   const lengths = `${runtime.bytes.length} bytes, the deployed code has ${deployed.length}`;
   throw new ContractVerificationError(
-    `the deployed code is not that of ${name}: another source, other settings or another version of the compiler (compiled: ${lengths})`,
+    `the deployed code differs from ${name}: the source, the settings or the compiler version is different (compiled: ${lengths})`,
   );
 }
 

@@ -28,15 +28,15 @@ import {
 import { ContractVerificationError } from "./contract-verification-error.ts";
 import type { VerifiedContract, VerifiedContracts } from "./verified-contracts.ts";
 
-/** Verifications under way and those whose outcome can still be asked for, and what a search reads. */
+/** Pending and recent verifications, and the work of a search. */
 export const CONTRACT_REGISTRY_LIMITS = {
-  /** As many as the compiler lets wait; each has its sources in memory. */
+  /** Pending verifications, as many as the compiler queues; each holds its sources in memory. */
   pendingMax: 8,
-  /** Outcomes: a program asks within seconds. */
+  /** Stored outcomes; programs poll within seconds. */
   outcomesMax: 200,
-  /** Accounts of the state that a search by name reads, in the order of their hashes: those of a dev chain. */
+  /** Accounts that a search by name reads, in hash order; enough for a dev chain. */
   accountsMax: 10_000,
-  /** Codes whose contract is remembered, or that they have none. */
+  /** Contract codes whose lookup is cached, found or not. */
   codesMax: 10_000,
 } as const;
 

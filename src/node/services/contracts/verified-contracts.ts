@@ -19,21 +19,23 @@ import { readTextFile, UnusableFileError } from "../../../store/storage/read-fil
 import { replaceFile } from "../../../store/storage/replace-file.ts";
 import { ContractVerificationError } from "./contract-verification-error.ts";
 
-/** What is stored of verified contracts: their sources come from anyone who reaches the node. */
+/** Stored verified contracts, whose sources anyone who can reach the node may send. */
 export const VERIFIED_CONTRACT_LIMITS = {
-  /** A project has a hundred; each takes up to some 100 KB of memory. Further ones are rejected, so that a stranger drives out nobody's. */
+  /**
+   * A project has a hundred; each takes up to 100 KB of memory. The node rejects more, so that strangers cannot evict others' contracts.
+   */
   contractsMax: 1000,
-  /** Bytes of all sources together, on disk. */
+  /** Size of all sources on disk. */
   sourcesBytesMax: 256 * 2 ** 20,
-  /** Bytes of the standard JSON of one contract: the largest known projects have 2 MB. */
+  /** Size of one contract's standard JSON input; the largest known projects have 2 MB. */
   inputBytesMax: 4 * 2 ** 20,
-  /** Bytes of what is known of one contract: its ABI, its code, and where immutables are. */
+  /** Size of one contract's ABI, code and immutable references. */
   factsBytesMax: 4 * 2 ** 20,
-  /** Files in it. */
+  /** Source files of one contract. */
   filesMax: 2000,
-  /** Bytes of an ABI: a contract of 24 KB of code has some hundred functions at most, and one answer has a hundred ABIs. */
+  /** Size of an ABI: 24 KB of code has a few hundred functions at most, and one answer contains up to a hundred ABIs. */
   abiBytesMax: 256 * 2 ** 10,
-  /** Of the name of a contract, and of the path of a source. */
+  /** Characters of a contract's name or a source's path. */
   nameCharsMax: 1024,
 } as const;
 
@@ -122,7 +124,7 @@ export class VerifiedContracts {
       );
     }
     if (known === undefined && loaded.byHash.size >= contractsMax) {
-      throw new ContractVerificationError(`this node stores ${contractsMax} verified contracts already`);
+      throw new ContractVerificationError(`this node already stores ${contractsMax} verified contracts`);
     }
     const bytes = Buffer.byteLength(text);
     const freed = loaded.bytes.get(contract.codeHash) ?? 0;
@@ -158,7 +160,7 @@ export class VerifiedContracts {
       const contract = decodeVerified(this.#files.read(name, VERIFIED_CONTRACT_LIMITS.factsBytesMax));
       const bytes = this.#files.size(name.slice(0, -FACTS.length) + INPUT);
       if (contract === undefined || name !== contract.codeHash + FACTS || bytes === undefined) {
-        this.#log.warn("file of a verified contract cannot be used, it is passed over", { file: name });
+        this.#log.warn("skipped an unusable file of a verified contract", { file: name });
         continue;
       }
       addTo(loaded, contract, bytes);

@@ -34,7 +34,7 @@ export class OpfsPool implements FileStore {
   }
 
   /**
-   * Opens the files of the chain `name`; there are none at first.
+   * Opens the files of the chain `name`, initially empty.
    * @param root path of the folder where they are shown
    * @throws LockedError while another tab or worker has them open
    */

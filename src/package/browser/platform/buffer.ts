@@ -1,6 +1,6 @@
 import { decodeText, type Encoding, encodeText, writeHex } from "./text-encodings.ts";
 
-/** Node's `Buffer` as far as this node uses it. Methods mean what those of the same name mean in Node. */
+/** The subset of Node's `Buffer` that this node uses, with Node's semantics. */
 class BrowserBuffer extends Uint8Array {
   static alloc(size: number): BrowserBuffer {
     return new BrowserBuffer(size);

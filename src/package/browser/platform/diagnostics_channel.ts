@@ -1,4 +1,4 @@
-/** `node:diagnostics_channel` of a page: nobody records there. */
+/** `node:diagnostics_channel` in a page, without subscribers. */
 export function channel(_name: string) {
   return { hasSubscribers: false, publish(_message: unknown): void {} };
 }

@@ -76,7 +76,7 @@ export class FileTree {
   #inodes = 0;
   readonly #root = this.#directory(createMemoryFileStore());
 
-  /** undefined: there is none */
+  /** undefined if it does not exist */
   find(path: string): TreeNode | undefined {
     let node: TreeNode | undefined = this.#root;
     for (const name of namesOf(path)) {
@@ -178,7 +178,7 @@ export class FileTree {
     for (const [, file] of filesBelow(node, path)) this.#unlink(file, parent.store);
   }
 
-  /** The folder at `path` is shown no more; what it holds stays as it is. */
+  /** Unmounts the folder at `path`; its contents are not changed. */
   forget(path: string): void {
     this.#parent(path).children.delete(nameOf(path));
   }

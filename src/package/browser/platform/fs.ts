@@ -2,7 +2,7 @@ import { FileError, type FileNode, FileTree, type TreeNode } from "./file-tree.t
 import { resolve } from "./path.ts";
 import { decodeText, type Encoding, encodeText } from "./text-encodings.ts";
 
-/** `node:fs` over the files of this thread, as far as this node uses it. There are no links, and modes mean nothing. */
+/** The subset of `node:fs` that this node uses, over the files of this thread. Links do not exist, and modes are ignored. */
 
 /** One for all modules, as the operating system's. Folders in OPFS are mounted in it. */
 export const fileTree = new FileTree();

@@ -20,7 +20,7 @@ export const process = {
   versions: {},
 } as const;
 
-/** Browsers have shared memory on isolated pages alone. The store publishes its head in some, for threads that a page has not. */
+/** Browsers have shared memory only on isolated pages. The store publishes its head there for threads, which a page does not have. */
 const Memory = globalThis.SharedArrayBuffer ?? ArrayBuffer;
 
 export { Memory as SharedArrayBuffer };

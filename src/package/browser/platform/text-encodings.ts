@@ -52,7 +52,9 @@ export function encodeText(bytes: Uint8Array, encoding: Encoding = "utf8"): stri
   }
 }
 
-/** Writes at most `room` bytes of hex digits to `into` from `offset` on, up to the first character that is no digit; their count. */
+/**
+ * Writes at most `room` bytes of hex digits to `into` from `offset` on, up to the first character that is not a digit; returns their count.
+ */
 export function writeHex(into: Uint8Array, text: string, offset: number, room: number): number {
   const count = Math.min(text.length >> 1, room);
   for (let i = 0; i < count; i++) {

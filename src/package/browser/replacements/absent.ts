@@ -84,11 +84,11 @@ export const declareCertificateMetrics: typeof Metrics.declareCertificateMetrics
 export const startOtlpTracer: typeof Tracing.startOtlpTracer = async () => without("tracing.endpoint")();
 export const listenMetrics: typeof Metrics.listenMetrics = async () => without("a listener for metrics")();
 
-/** Without listeners there is nobody to speak TLS with. */
+/** A page has no listeners, so it needs no TLS. */
 export const openTlsFiles: typeof Tls.openTlsFiles = ({ tls }) =>
   tls.cert === "" && tls.key === "" && tls.clientCa === "" ? undefined : without("tls.cert")();
 
-/** Without listeners there are no requests. */
+/** A page has no listeners, so it gets no requests. */
 export const createOtherRequests: typeof OtherRequests.createOtherRequests = () => () => false;
 
 /** A page accepts no connections: programs in it talk to the provider. */

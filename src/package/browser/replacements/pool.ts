@@ -41,7 +41,7 @@ export class ThreadLostError extends Error {
   readonly reason = "closed";
 }
 
-/** Runs calls one after the other on this thread: those of a dev chain are few. */
+/** Runs calls one by one on this thread, since a dev chain has few. */
 export class Pool<There extends Handlers> {
   readonly #entry: ThreadEntry;
   readonly #waitingMax: number;

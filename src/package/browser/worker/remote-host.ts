@@ -8,7 +8,7 @@ import { type PageHandlers, PROVIDER_ERRORS, type WorkerHandlers } from "./proto
 /** The worker ended, by a fault of its own or because the node was stopped. */
 export class WorkerLostError extends Error {}
 
-/** Starts a node in a dedicated worker. @throws UnsupportedInBrowserError, and what the start throws */
+/** Starts a node in a dedicated worker. @throws UnsupportedInBrowserError, and errors of the start */
 export async function startRemoteHost(
   options: HostOptions,
   onMessage: (message: ProviderMessage) => void,

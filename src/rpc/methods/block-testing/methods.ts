@@ -46,7 +46,7 @@ const transactionList: ParamCodec<readonly Uint8Array[] | undefined> = {
   decode: (value, field) => (value === null ? undefined : array(data, "[]hexutil.Bytes").decode(value, field)),
 };
 
-/** The attributes of the block to build, what is left out being zero. */
+/** The attributes of the block to build; omitted ones are zero. */
 function attributesOf(
   { timestamp = 0, prevRandao, suggestedFeeRecipient, ...rest }: Attributes,
   transactions: readonly Uint8Array[] | undefined,

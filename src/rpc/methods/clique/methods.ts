@@ -78,7 +78,7 @@ function signersOf({ signers }: CliqueSnapshot): readonly Address[] {
 /** A hash with its prefix. A longer text is RLP. */
 const HASH_CHARACTERS = 66;
 
-/** The bytes are no header and no block. */
+/** The bytes are neither a header nor a block. */
 class HeaderRlpError extends NodeError {
   readonly code = "CLIQUE_HEADER_RLP";
 }
@@ -231,7 +231,7 @@ const status = defineMethod({
 export class NoSignaturesError extends NodeError {
   readonly code = "CLIQUE_NO_SIGNATURES";
   constructor() {
-    super("one process decides the blocks of this chain: no validators sign them");
+    super("this chain's blocks are not signed: a single process decides them");
   }
 }
 

@@ -15,7 +15,7 @@ import { UnknownBlockError } from "../../transport/errors.ts";
 import { defineMethod } from "../define-method.ts";
 import { blockTextInSteps, type HeaderStyle } from "../json/block-json.ts";
 
-/** @throws UnknownBlockError with geth's text when there is no such block */
+/** @throws UnknownBlockError with geth's text if the block does not exist */
 export function assertBlock<T>(found: T | undefined, at: BlockNumberOrTag): asserts found is T {
   if (found === undefined) throw new UnknownBlockError(`block #${at} not found`);
 }
@@ -41,7 +41,7 @@ export const chaindbCompact = defineMethod({
 /**
  * `debug_dbGet`: a row of the index, by its key as hex or text; `src/store/storage/schema.ts` lists the tables.
  *
- * @throws DebugError where there is no such row
+ * @throws DebugError if the row does not exist
  */
 export const dbGet = defineMethod({
   name: "debug_dbGet",
@@ -130,7 +130,7 @@ export const setTrieFlushInterval = defineMethod({
  * `debug_setHead`: permanently removes every block after `number`. Subscribers receive the removed logs again with `removed: true`. As in
  * geth, the removed transactions do not return to the pool.
  *
- * @throws DebugError for the head and what is after it
+ * @throws DebugError for the head and later blocks
  */
 export const setHead = defineMethod({
   name: "debug_setHead",

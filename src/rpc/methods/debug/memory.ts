@@ -57,7 +57,7 @@ export const setGcPercent = defineMethod({
   handle: ({ percent }, { runtime }) => runtime.setGcPercent({ percent }),
 });
 
-/** Go's number for no limit, above what a JavaScript number holds exactly. */
+/** Go's number for no limit, which exceeds JavaScript's safe integers. */
 const NO_LIMIT = 2n ** 63n - 1n;
 
 const bytes: ParamCodec<number> = {

@@ -171,7 +171,7 @@ function* rangeTextInSteps({ slots, next, isEmpty }: StorageRange): Generator<un
 /**
  * `debug_getAccessibleState`: the first block from `from` to `to`, in either direction, whose state can be read.
  *
- * @throws DebugError with geth's text where `from` is no block, or `to` the same one
+ * @throws DebugError with geth's text if `from` does not exist, or equals `to`
  */
 export const getAccessibleState = defineMethod({
   name: "debug_getAccessibleState",
@@ -181,7 +181,7 @@ export const getAccessibleState = defineMethod({
   async handle({ from, to }, { chain }) {
     const { block, state } = await chain.oldest();
     const head = (await chain.head()).header.number;
-    // There is no state of the pending block on disk: it counts as the head.
+    // The pending block has no state on disk, so it counts as the head.
     const numberOf = (at: BlockNumberOrTag) => (typeof at === "number" ? at : at === "earliest" ? block : head);
     const [first, last] = [numberOf(from), numberOf(to)];
     if (first === last) throw new DebugError("from and to needs to be different");

@@ -77,7 +77,7 @@ async function numberOf(at: BlockNumberOrTag, chain: Pick<ChainView, "header">):
   return found.header.number;
 }
 
-/** Traces one block after the other, each when the client has read what was sent. */
+/** Traces block by block, each once the client has read the previous trace. */
 async function traceBlocks(
   { start, end }: Range,
   config: TraceRequest,

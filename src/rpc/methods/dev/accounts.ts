@@ -61,9 +61,9 @@ type TokenRead = {
 const WORD = 32;
 const FUNDS = 1n << 128n;
 
-/** Of the search for the slot that a function of a token reads. */
+/** The search for the storage slot of a token's balance or allowance. */
 const TOKEN_READ_LIMITS = {
-  /** Each slot that the read touches is tried by a call of its own: proxies of tokens touch some ten. */
+  /** Slots to try, one call each; a token behind a proxy reads about ten. */
   slotsMax: 64,
 } as const;
 
@@ -71,7 +71,7 @@ const TOKEN_READ_LIMITS = {
  * Makes a function of a token return `value`: writes the storage slot that it reads. Which one that is, is found by trying: each slot
  * that the call touches is overridden for one call.
  *
- * @throws DevControlError when no slot alone decides the result, as in tokens that compute balances
+ * @throws DevControlError if no single slot decides the result, as in tokens that compute balances
  */
 async function writeTokenWord(
   { token, signature, accounts }: TokenRead,

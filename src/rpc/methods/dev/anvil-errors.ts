@@ -85,7 +85,7 @@ function outOfRange(number: number, { header }: { readonly header: { readonly nu
   return new AnvilError("ANVIL_INVALID", text, cause);
 }
 
-/** Codes of bytes that are no transaction. */
+/** Codes of bytes that are not a transaction. */
 const UNDECODABLE = /^(?:RLP_\w+|INVALID_RLP|TX_TOO_SHORT|TX_TYPE_NOT_SUPPORTED)$/;
 
 /** What anvil would answer to a call of `method`; the same error where that is not known. */

@@ -132,7 +132,7 @@ export const getIntervalMining = controlMethods({
   result: nullable(jsonInteger),
   async handle(_params, { dev }) {
     const { intervalMs = 0 } = await dev.settings();
-    // A fraction of a second is 0 in anvil's answer, which has whole ones alone.
+    // A fraction of a second is 0 in anvil's answer, which has only whole seconds.
     return intervalMs === 0 ? null : Math.floor(intervalMs / 1000);
   },
 });

@@ -67,7 +67,7 @@ function ignoreFailure(outcome: unknown): void {
   if (outcome instanceof Promise) outcome.catch(() => {});
 }
 
-/** Executes `request` on the newest state, for what it reads alone. */
+/** Executes `request` on the newest state, only to collect its reads. */
 function execute(request: PrefetchedCall, execution: RpcPorts["execution"]): void {
   ignoreFailure(
     execution.call({
@@ -168,7 +168,7 @@ class ForkedMethods {
     return this.#isOldEnough(block) ? hash : undefined;
   }
 
-  /** False for null, and for what the remote chain has after the this.#fork. */
+  /** False for null, and for data of the remote chain after the fork. */
   #isOldEnough(result: unknown): boolean {
     const { number, blockNumber } = (result ?? {}) as Record<string, unknown>;
     return this.#oldNumber(number ?? blockNumber, this.#fork.number) !== undefined;
@@ -191,7 +191,7 @@ class ForkedMethods {
     return method.run(ports, params, context);
   }
 
-  /** The hash is of a transaction of the remote chain up to the this.#fork, and of none of this chain. */
+  /** True for a transaction of the remote chain up to the fork, and not of this chain. */
   async #isOldTransaction(hash: unknown, [ports, , context]: RunArguments) {
     if (typeof hash !== "string" || !HASH.test(hash)) return false;
     const lookUp = this.#methods.get("eth_getTransactionByHash")!;
@@ -286,7 +286,7 @@ class ForkedMethods {
     return JSON.stringify([...before, ...(JSON.parse(after) as unknown[])]);
   }
 
-  /** The trie has what this chain changed alone: its proofs would show that accounts of the remote chain do not exist. */
+  /** The trie has only this chain's changes: its proofs would show that accounts of the remote chain do not exist. */
   async #runProof(method: Method<RpcPorts>, { at, last }: BlockParameter, [ports, params = []]: RunArguments) {
     const block = await this.#oldBlock(params[at], last, ports);
     if (block !== undefined) return JSON.stringify(await this.#remote(method.name, withItem(params, at, block)));

@@ -84,7 +84,7 @@ export const OF_LOG_RANGE: ReadonlySet<string> = new Set(["eth_getLogs", "erigon
 /** Methods whose second parameter is `{blockNumber, transactionIndex}`. */
 export const IN_CONTEXT: ReadonlySet<string> = new Set(["eth_callMany", "debug_traceCallMany"]);
 
-/** Methods that execute a call, of which the state is read ahead. */
+/** Methods that execute a call, whose state is read ahead. */
 export const PREFETCHED: ReadonlySet<string> = new Set([
   "eth_call",
   "eth_createAccessList",
@@ -94,7 +94,7 @@ export const PREFETCHED: ReadonlySet<string> = new Set([
   "eth_sendTransaction",
 ]);
 
-/** Methods that read the newest state alone: what they need of the remote chain is fetched while the chain's thread serves others. */
+/** Methods that read only the newest state: remote data is fetched while the chain's thread serves other calls. */
 export const READING: ReadonlySet<string> = new Set([
   "eth_getAccount",
   "eth_getAccountInfo",
@@ -106,7 +106,7 @@ export const READING: ReadonlySet<string> = new Set([
   "ots_hasCode",
 ]);
 
-/** Methods that need every account, every transaction of an address or every block: JSON-RPC does not give those of another chain. */
+/** Methods that need every account, every transaction of an address or every block: JSON-RPC does not provide them for another chain. */
 export const UNSUPPORTED: ReadonlySet<string> = new Set([
   "debug_accountRange",
   "debug_dumpBlock",

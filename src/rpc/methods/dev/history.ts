@@ -55,7 +55,7 @@ const placedTransaction: ParamCodec<PlacedTransaction> = {
   },
 };
 
-/** Signs what is described, with the account's next nonces after block `base` where none is given. */
+/** Signs the described transactions, with the account's next nonces after block `base` if none is given. */
 async function signPlaced(
   transactions: readonly PlacedTransaction[],
   base: number,
@@ -96,7 +96,7 @@ export const reorg = controlMethods({
   },
 });
 
-/** `{forking: {jsonRpcUrl?, blockNumber?}}`, or its members alone; without any of them nothing is forked. */
+/** `{forking: {jsonRpcUrl?, blockNumber?}}`, or only its members; without any of them nothing is forked. */
 const resetOptions: ParamCodec<Forking | undefined> = {
   schema: {
     title: "ResetOptions",

@@ -20,7 +20,7 @@ export function assertRemoteResult(method: string, schema: JsonSchema, result: u
 }
 
 /**
- * Checks that what a remote node answers about a transaction is about the one that was asked for.
+ * Checks that a remote node's answer is about the requested transaction.
  * @throws ForkRemoteError
  */
 export function assertSameTransaction(params: readonly unknown[], result: unknown): void {

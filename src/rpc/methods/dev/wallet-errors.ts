@@ -4,7 +4,7 @@ import { NodeError } from "../../../base/errors.ts";
 export class UnknownWalletChainError extends NodeError {
   readonly code = "WALLET_UNKNOWN_CHAIN";
   constructor(chainId: bigint, own: bigint) {
-    super(`unrecognized chain ID ${chainId}: this node has chain ${own} alone`, { chainId, own });
+    super(`unrecognized chain ID ${chainId}: this node only has chain ${own}`, { chainId, own });
   }
 }
 
@@ -12,7 +12,7 @@ export class UnknownWalletChainError extends NodeError {
 export class UnsupportedCallsChainError extends NodeError {
   readonly code = "WALLET_UNSUPPORTED_CHAIN";
   constructor(chainId: bigint, own: bigint) {
-    super(`unsupported chain ID ${chainId}: this node has chain ${own} alone`, { chainId, own });
+    super(`unsupported chain ID ${chainId}: this node only has chain ${own}`, { chainId, own });
   }
 }
 

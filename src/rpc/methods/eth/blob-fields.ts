@@ -34,7 +34,7 @@ export async function withBlobFields(
   assertCount("commitments", commitments, count);
   const wrapperVersion = (await isOsaka(chain)) ? 1 : 0;
   const proofCount = wrapperVersion === 1 ? count * CELLS_PER_BLOB : count;
-  // Proofs of the form before Osaka are no use after it: they are made anew.
+  // Proofs of the form before Osaka are useless after it, so they are recomputed.
   const isOutdated = wrapperVersion === 1 && proofs?.length === count && count > 0;
   if (proofs && !isOutdated && proofs.length !== proofCount) {
     reject(`number of blobs and proofs mismatch (have=${proofs.length}, want=${proofCount})`);

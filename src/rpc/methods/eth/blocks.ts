@@ -144,7 +144,7 @@ export const getBlockTransactionCountByHash = defineMethod({
     andThen(chain.transactionCount({ at: byHash(blockHash) }), (count) => count ?? null),
 });
 
-/** The uncles of a block, which is not read where its header says that there are none; undefined where there is no such block. */
+/** The uncles of a block, which is not read if its header has no uncles; undefined if the block does not exist. */
 function unclesAt(at: BlockSelector, chain: ServingPorts["chain"]): MaybePromise<readonly Header[] | undefined> {
   return andThen(chain.header({ at }), (sealed) => {
     if (sealed === undefined || sealed.header.sha3Uncles === EMPTY_UNCLES_HASH) return sealed && [];

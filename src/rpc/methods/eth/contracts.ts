@@ -5,15 +5,15 @@ import { defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { ADDRESS, listOf, mapOf, orNull, shape } from "../json/schemas.ts";
 
-/** What one call asks about contracts. */
+/** Contracts of one call. */
 const KNOWN_CONTRACT_LIMITS = {
-  /** Addresses: a page of a list names some fifty. Each answer has an ABI of some 20 KB. */
+  /** Addresses: a page of a list shows about fifty. Each answer contains an ABI of about 20 KB. */
   addressesMax: 100,
-  /** With sources, which have up to megabytes each. */
+  /** Addresses with sources, which may be megabytes each. */
   withSourcesMax: 4,
-  /** Contracts of a search: what a reader looks through. */
+  /** Contracts that a search returns. */
   foundMax: 20,
-  /** Of a name that is searched: Solidity's identifiers are shorter. */
+  /** Characters of a search term; Solidity identifiers are shorter. */
   nameCharsMax: 256,
 } as const;
 

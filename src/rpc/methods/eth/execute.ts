@@ -38,7 +38,7 @@ export const call = defineMethod({
  * `eth_callMany`: executes bundles of calls, each on the state the previous call left, starting after a block or before one of its
  * transactions. Each outcome is `{value}` or `{error}`.
  *
- * @throws LimitExceededError, UnknownBlockError, BlockNotCanonicalError, and what is wrong with overrides
+ * @throws LimitExceededError, UnknownBlockError, BlockNotCanonicalError, and errors of overrides
  */
 export const callMany = defineMethod({
   name: "eth_callMany",

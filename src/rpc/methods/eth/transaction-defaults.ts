@@ -107,8 +107,8 @@ async function withFees(request: CallArguments, { chain }: ServingPorts): Promis
 }
 
 /**
- * The base fee that proposed prices are made from, in wei: the head's, as geth has it. On a dev chain that of the next block where it is higher,
- * because nobody sends the transaction again with a better price.
+ * The base fee that proposed prices are made from, in wei: the head's, as geth has it. On a dev chain that of the next block where it is
+ * higher, because no one replaces the transaction with a higher price.
  */
 export async function proposedBaseFee(
   { baseFeePerGas }: Pick<Header, "baseFeePerGas">,

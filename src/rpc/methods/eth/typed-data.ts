@@ -13,7 +13,7 @@ type Struct = {
   readonly fields: readonly Field[];
   /** `Name(type member,…)` */
   readonly text: string;
-  /** keccak256 of the text with those of all structures that it refers to, once a value has needed it. */
+  /** keccak256 of the text and of the texts of all referenced structs, computed lazily. */
   hash: Uint8Array | undefined;
 };
 
@@ -24,16 +24,16 @@ type Encoding =
   | { readonly kind: "hashed"; readonly read: (value: unknown) => Uint8Array | undefined }
   | { readonly kind: "word"; readonly encode: (value: unknown) => Uint8Array | undefined };
 
-/** EIP-712 data of one request, whose work its bytes do not bound. */
+/** EIP-712 data of one request. Its size does not bound the work it causes. */
 export const TYPED_DATA_LIMITS = {
-  /** Structures and lists nest no deeper; a cycle of types with endless data would. */
+  /** Nesting depth of structs and arrays; recursive types can nest without end. */
   depthMax: 32,
   /**
-   * Values, absent ones too, members of types, and each 136 bytes that are hashed: up to a microsecond each. The largest
-   * orders that wallets sign have some hundreds.
+   * Values (absent ones too), members of types, and each 136 bytes to hash: up to a microsecond each. The largest orders that wallets sign
+   * have a few hundred.
    */
   workMax: 50_000,
-  /** Of typed data as JSON text, which is parsed in one piece. */
+  /** Characters of typed data passed as JSON text, which is parsed synchronously. */
   textCharsMax: 2 ** 20,
 } as const;
 
@@ -136,7 +136,7 @@ class TypedDataHasher {
     return yield* this.#keccak(encoded);
   }
 
-  /** Of the type's text followed by those of every structure that it refers to, in order of name. */
+  /** Hash of the type's text, followed by the texts of all referenced structs in order of name. */
   *#hashType(struct: Struct): Generator<undefined, Uint8Array> {
     const found = new Set([struct]);
     for (const { fields } of found) {

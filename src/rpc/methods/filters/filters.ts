@@ -164,7 +164,7 @@ export class Filters {
     return filter.criteria;
   }
 
-  /** False when there is no such filter. */
+  /** False if the filter does not exist. */
   remove(id: string): boolean {
     const filter = this.#filters.get(id);
     if (filter === undefined) return false;
@@ -312,7 +312,7 @@ export class Filters {
     };
     const query = { terms: criteria, from, to: range.to };
     return andThen(this.#modules.chain.logs({ query, limits }), (found) => {
-      // The chain was rolled back during the search: what is found may be gone.
+      // The chain was rolled back during the search, so results may be stale.
       if (this.#removed.end !== rollbacks) return this.#readLogs(filter);
       filter.next = found.end;
       filter.nextRollback = rollbacks;

@@ -1,6 +1,6 @@
 import type { PooledTransaction } from "../../../consensus/mempool/pool.ts";
 
-/** 20,000 transactions are those of half a minute at full load; 16 MB bound the large ones. */
+/** 20,000 transactions arrive in half a minute at full load; 16 MB bound large ones. */
 const ENTRIES_MAX = 20_000;
 const BYTES_MAX = 16 << 20;
 

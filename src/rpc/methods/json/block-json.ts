@@ -55,7 +55,7 @@ function uncleText(uncle: Header, style: HeaderStyle): string {
   return `{${headerMembers(uncle, headerHash(uncle), style)},"size":${quantityText(size)},"uncles":[]}`;
 }
 
-/** JSON text of the uncle at `index`; null where there is none. */
+/** JSON text of the uncle at `index`; null if there is none. */
 export function uncleTextAt(uncles: readonly Header[] | undefined, index: number, style: HeaderStyle): string {
   const uncle = uncles?.[index];
   return uncle ? uncleText(uncle, style) : "null";
@@ -94,7 +94,7 @@ const OPTIONAL_MEMBERS = [
   "slotNumber",
 ] as const;
 
-/** The members that `header` lacks, as null: geth writes them in `newHeads` notifications and execution witnesses alone. */
+/** The members that `header` lacks, as null: geth writes them only in `newHeads` notifications and execution witnesses. */
 export function absentMembers(header: Header): string {
   const absent = OPTIONAL_MEMBERS.filter((name) => header[name] === undefined);
   return absent.map((name) => `,"${name}":null`).join("");

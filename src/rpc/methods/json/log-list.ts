@@ -75,7 +75,7 @@ export class LogListWriter {
     return table.count;
   }
 
-  /** Forgets what was written since the list had `count` logs in `length` bytes. */
+  /** Truncates the list to `count` logs in `length` bytes. */
   rewind({ count, length }: { readonly count: number; readonly length: number }): void {
     this.#count = count;
     while (this.#piecesLength > length) {
@@ -162,7 +162,7 @@ function blockPartsOf({ bytes, number, timestamp }: LogCursor): BlockParts {
   };
 }
 
-/** What follows the data's digits, up to those of the log index: the same for each log of a transaction. */
+/** The text between the data's digits and the log index, equal for each log of a transaction. */
 function transactionMembers(logs: LogCursor, { before, after }: BlockParts): string {
   const { bytes, transactionHashOffset: offset, transactionIndex } = logs;
   const hash = bytes.toString("hex", offset, offset + HASH_BYTES);

@@ -1,7 +1,7 @@
 import { type BlockLogs, LogTable } from "../../../chain/logs/block-logs.ts";
 import type { LogTexts } from "./log-list.ts";
 
-/** Blocks searched last of those whose numbers are equal modulo this. A search of more blocks finds none of them again. */
+/** Number of slots: a block replaces the last one with the same number modulo this. A search of more blocks evicts them all. */
 const SEARCHED_MAX = 1_024;
 /** One block takes no more than this part of the cache. */
 const BLOCK_SHARE = 1 / 8;

@@ -61,7 +61,7 @@ export function createClientAdmission({ serving, timers }: ClientAdmissionModule
       try {
         call = await serving.admit(caller, closable(connection));
       } catch (error) {
-        // A caller that asks again at once would take more time for rejections than for what it is entitled to.
+        // Rejections of a caller that retries at once would cost more time than its quota.
         if ((error as NodeError).code === CAPACITY_EXCEEDED) await timers.sleep(REJECTED_AFTER_MS);
         throw error;
       }

@@ -37,7 +37,7 @@ const setGasPrice = defineMethod({
   handle: ({ gasPrice }, { node }) => andThen(node.setMinimumGasPrice({ wei: gasPrice }), () => true),
 });
 
-// Methods of proof of work, which callers still know: none of them has an effect.
+// Proof-of-work methods, which callers still know and which have no effect.
 
 /** A method of proof-of-work mining, which this node does not have. */
 class UnsupportedFunctionError extends NodeError {

@@ -25,7 +25,7 @@ import { quantityText } from "../json/write.ts";
 import type { RpcSettings } from "../rpc-ports.ts";
 import type { Sessions } from "../sessions.ts";
 
-/** Otterscan compares it with what it needs. */
+/** Otterscan compares it with the version it needs. */
 const API_LEVEL = 8;
 
 /** `ots_getApiLevel`: the version of the `ots` API this node implements. */

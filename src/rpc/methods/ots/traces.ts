@@ -33,7 +33,7 @@ export type CallAtDepth = {
   readonly isReverted: boolean;
 };
 
-/** The frames of a mined transaction, in the order they began, without those of precompiles; undefined for an unknown transaction. */
+/** The frames of a mined transaction, in execution order, without precompiles; undefined for an unknown transaction. */
 async function callsOf(
   transactionHash: Hash,
   { chain, execution }: ServingPorts,
@@ -52,7 +52,7 @@ async function callsOf(
   );
 }
 
-/** `call` and all below it; what a failed frame did is reverted with it. */
+/** `call` and all frames below it, in execution order; frames below a failed frame are reverted with it. */
 export function* flatten(call: TracedCall, depth = 0, isReverted = false): Generator<CallAtDepth> {
   const isUndone = isReverted || call.error !== undefined;
   yield { call, depth, isReverted: isUndone };
@@ -178,7 +178,8 @@ export type Creation = {
 };
 
 /**
- * The creation of the contract at `address`; undefined for what is no contract now, is part of genesis, or got its code by hand.
+ * The creation of the contract at `address`; undefined for accounts without code, and contracts that are part of genesis or were set by
+ * hand.
  * @throws TracingTimeoutError
  */
 export async function creationOf(

@@ -163,7 +163,7 @@ const withdrawalMembers = object(
   "types.Withdrawal",
 );
 
-/** A withdrawal (EIP-4895); what is left out is 0. */
+/** A withdrawal (EIP-4895); omitted fields are 0. */
 export const withdrawal: ParamCodec<Withdrawal> = {
   ...schemaOf(withdrawalMembers),
   decode: (value, field) => ({
@@ -222,7 +222,7 @@ const ownBlockOverrides: ParamCodec<BlockOverrides> = object(
 );
 
 /**
- * As `blockOverrides`, of `eth_simulateV1`, which refuses what it does not know: a misspelt name would give a result as if nothing was
+ * Like `blockOverrides`, for `eth_simulateV1`, which rejects unknown fields: a misspelt name would give a result as if nothing was
  * overridden.
  */
 export const simulatedBlockOverrides: ParamCodec<BlockOverrides> = {
@@ -240,7 +240,7 @@ const ownAccountOverride: ParamCodec<AccountOverride> = object(
   "own",
 );
 
-/** As `stateOverrides`, of `eth_simulateV1`, which refuses what it does not know. */
+/** Like `stateOverrides`, for `eth_simulateV1`, which rejects unknown fields. */
 export const simulatedStateOverrides: ParamCodec<StateOverrides> = {
   ...schemaOf(stateOverrides),
   decode: (value, field) =>
@@ -250,7 +250,7 @@ export const simulatedStateOverrides: ParamCodec<StateOverrides> = {
     }),
 };
 
-/** geth decodes overrides on their own: their members are named as those of what is around them. */
+/** geth decodes overrides separately, so errors name their members as members of the enclosing object. */
 function parentOf(field: string | undefined): string | undefined {
   return field?.slice(0, field.lastIndexOf("."));
 }

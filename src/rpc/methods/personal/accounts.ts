@@ -43,7 +43,7 @@ export const importRawKey = defineMethod({
   },
 });
 
-/** @throws InvalidParamsError, which never repeats what was given but for one character that is no digit */
+/** @throws InvalidParamsError, which never repeats the input, except for one character that is not a digit */
 function readPrivateKey(text: string): Uint8Array {
   const digits = text.replace(/^0[xX]/, "");
   const odd = /[^0-9a-fA-F]/.exec(digits)?.[0];

@@ -13,7 +13,7 @@ export const listWallets = defineMethod({
 /**
  * `personal_openWallet`: opens an HD wallet: pass its pairing password first, then its PIN. Key files need neither.
  *
- * @throws WalletRequestError that names what the wallet needs next
+ * @throws WalletRequestError that names the next credential the wallet needs
  */
 export const openWallet = defineMethod({
   name: "personal_openWallet",

@@ -67,7 +67,7 @@ export class EthFeeds {
   addPending(subscriber: Subscriber, isFull: boolean): () => void {
     const { hash, full } = this.#pending;
     const remove = (isFull ? full : hash).add(subscriber);
-    // Where the pool is in another process each event is a message, so only those that someone waits for are sent.
+    // If the pool is in another process, each event is a message, so only events with a subscriber are sent.
     this.#stopPending ??= this.#chain.subscribe({
       onPending: (transactions) => this.#emitPending(transactions),
     });

@@ -67,7 +67,7 @@ export class LogFeed {
     if (entry.payer !== address && holders.size > 0) return;
     this.#terms.add(entry.payer, -terms);
     if (holders.size === 0) return;
-    // The filter stays, and so does what it costs.
+    // The filter stays, and so does its cost.
     [entry.payer] = holders.keys();
     this.#terms.add(entry.payer, terms);
   }

@@ -6,7 +6,7 @@ import type { Audience, Group } from "./audience.ts";
 const SLICE_MS = 5;
 /** Text written to one connection at once. */
 const WRITE_CHARS = 256 * 1024;
-/** Results sent together: what a slice has to finish for one group. */
+/** Results sent together: the work of a slice for one group. */
 const JOB_CHARS = 32 * 1024;
 /** What a result that is not encoded yet counts in the queue. */
 const UNENCODED_CHARS = 1024;
@@ -22,7 +22,7 @@ type Job = { readonly groups: readonly Group[]; readonly results: Result[]; char
 export type NotifierOptions = {
   /** Characters of results that may wait. Beyond it the connections with the most subscribers of an event are closed. */
   readonly queueCharsMax: number;
-  /** Receives what a connection threw. */
+  /** Receives errors of connections. */
   readonly onError: (error: unknown) => void;
 };
 
@@ -83,7 +83,7 @@ export class Notifier {
     this.#schedule();
   }
 
-  /** Runs work that publishes, in its place among what is published; it yields where it may be interrupted. */
+  /** Runs work that publishes, in order with other notifications; it yields where it may be interrupted. */
   run(work: Generator<void>): void {
     this.#queue.push(work);
     this.#schedule();

@@ -17,7 +17,7 @@ export type SubscriptionsOptions = {
 
 /** The subscriptions of every connection, in all namespaces. An id means something to its own connection only. */
 export class Subscriptions {
-  /** Called before a subscription begins: events of what has occurred by then are not for it. */
+  /** Called before a subscription begins, which does not receive earlier events. */
   onOpen: () => void = () => {};
   readonly #options: SubscriptionsOptions;
   readonly #byConnection = new Map<Connection, Map<string, Entry>>();

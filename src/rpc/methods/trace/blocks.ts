@@ -22,13 +22,13 @@ export async function blockTraces(
   return traces.map((trace) => resultOf(trace).slice(1, -1)).filter((text) => text !== "");
 }
 
-/** The trace of a tracer that is no script and therefore has one. */
+/** The trace of a native tracer, which always has one. */
 export function resultOf(trace: TransactionTrace): string {
   invariant("result" in trace, "only scripts fail alone");
   return textString(trace.result);
 }
 
-/** A proof-of-work block pays its miner and those of its uncles: one trace each. */
+/** A proof-of-work block pays its miner and the miners of its uncles: one trace each. */
 export type Reward = { readonly author: string; readonly text: string };
 
 export function rewardTraces({ block }: ExecutedBlock, { config }: Pick<ChainConstants, "config">): Reward[] {

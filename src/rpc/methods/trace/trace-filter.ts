@@ -81,7 +81,7 @@ export const traceFilter = defineMethod({
   },
 });
 
-/** A reward comes from nobody. */
+/** A reward has no sender. */
 function isWanted({ author }: Reward, { from, to, mode }: FrameFilter): boolean {
   if (from && (mode === "intersection" || !to)) return false;
   return !to || to.some((address) => address === author);

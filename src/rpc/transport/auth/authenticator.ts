@@ -105,7 +105,8 @@ export function createAuthenticator(
     // Another scheme is somebody else's business: a proxy in front of the node may ask for a password and pass it on.
     if (!isInUrl && !/^bearer\b/i.test(authorization ?? "")) return NONE;
     const authentication = isInUrl ? INVALID : judge(authorization);
-    // A good one passes whatever else its address sent: behind a proxy all clients have one, and nobody guesses a secret of 32 bytes.
+    // A valid token passes whatever else its address sent: clients behind a proxy share an address, and a secret of 32 bytes cannot be
+    // guessed.
     if (authentication.kind === "valid") return authentication;
     const waitMs = limit.waitMs(source);
     if (waitMs > 0) return { kind: "throttled", retryAfterS: Math.ceil(waitMs / 1000) };

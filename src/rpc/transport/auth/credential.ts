@@ -6,7 +6,10 @@ export type Credential = {
   readonly includes?: ((method: string) => boolean) | undefined;
   /** The claim `sub`: whom the token was made for. */
   readonly subject?: string | undefined;
-  /** True from the moment its `exp` has passed, it was revoked, or its secret is no longer good: a WebSocket lives longer than the token it was opened with. */
+  /**
+   * True from the moment its `exp` has passed, it was revoked, or its secret is no longer valid: a WebSocket can outlive the token that
+   * opened it.
+   */
   isExpired(): boolean;
 };
 

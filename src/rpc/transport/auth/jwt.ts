@@ -5,7 +5,7 @@ import { isJsonObject } from "../../../base/primitives/shape.ts";
 export type JwtClaims = {
   /** When it was made. */
   readonly iat?: number;
-  /** From when on it is no longer good. */
+  /** The time of its expiry. */
   readonly exp?: number;
   /** Whom it was made for. */
   readonly sub?: string;
@@ -50,7 +50,7 @@ export function verifyJwt(token: string, secrets: readonly Uint8Array[], nowSeco
   if (parts.length !== 3 || !parts.every((part) => PART.test(part))) return { fault: "form" };
   const [header, payload, signature] = parts as [string, string, string];
   const given = decodePart(header);
-  // `crit` names extensions that must be understood, and there are none we do.
+  // `crit` names extensions that must be understood; this node supports none.
   if (given?.["alg"] !== HEADER.alg || given["crit"] !== undefined) return { fault: "algorithm" };
   const found = Buffer.from(signature, "base64url");
   const isSignedBy = (secret: Uint8Array) => {

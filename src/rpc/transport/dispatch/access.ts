@@ -1,7 +1,7 @@
 import { globMatcher } from "../auth/credential.ts";
 import type { AccessPolicy } from "./context.ts";
 
-/** Which methods of its namespaces a listener serves: those that match `allow` and not `deny`. `*` stands for any text. */
+/** Which methods of its namespaces a listener serves: methods that match `allow` but not `deny`. `*` stands for any text. */
 export type MethodRules = {
   readonly allow: readonly string[];
   readonly deny: readonly string[];

@@ -1,6 +1,6 @@
 import type { RequestContext } from "./context.ts";
 
-/** Decides when a caller's call runs, and learns what it cost. */
+/** Decides when a caller's call runs, and records its cost. */
 export interface CallAdmission {
   /**
    * The result of `start`, which is called once the caller has capacity. `start` runs the work of the call inside the meter it is given, when it

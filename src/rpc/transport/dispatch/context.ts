@@ -78,7 +78,7 @@ export class RequestContext implements CallContext {
   span: Span | undefined;
   /** Those of higher priority have their turn first. undefined: all are equal */
   priority: number | undefined;
-  /** Set by a transport that charges `inputBytes`: called with what is added to them. */
+  /** Set by a transport that charges `inputBytes`: called with the added bytes. */
   onInputBytes: ((change: number) => void) | undefined;
   #inputBytes = 0;
   #abort: AbortController | undefined;

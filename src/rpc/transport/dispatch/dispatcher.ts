@@ -58,7 +58,7 @@ const VALUE_BYTES = 128;
  */
 const LARGE_BODY_BYTES = 128 << 10;
 
-/** In place of a method's name, where there is none. */
+/** Stands for the method's name if there is none. */
 const NO_METHOD = "request";
 
 /** Shorter results are encoded in a millisecond. */
@@ -139,7 +139,7 @@ export class Dispatcher<Modules> {
     }
   }
 
-  /** A bug in what reads bodies: as one of a method, it is no reason to stop the node, which a stranger's bytes could then do. */
+  /** A bug in the code that reads bodies. As with a bug of a method, the node goes on, or a stranger's bytes could stop it. */
   #crashed(error: unknown): Reply {
     this.#observer.failed(NO_METHOD, "internal", error);
     return plainReply(answerParts(errorAnswer("null", error)));

@@ -52,7 +52,7 @@ export function scanJson(body: Buffer, limits: Pick<RpcLimits, "jsonDepthMax" | 
   let keyIsNext = false;
   let keyIsId = false;
   let idStart = -1;
-  /** Where the last token ended that is no number, true, false or null. */
+  /** The end of the last token that is not a number, true, false or null. */
   let tokenEnd = at;
 
   if (body[at] !== OPEN_ARRAY && body[at] !== OPEN_OBJECT) {

@@ -12,7 +12,7 @@ export type Message =
   | { readonly kind: "response" }
   | { readonly kind: "invalid"; readonly id: string };
 
-/** undefined: the `params` member is there but is no array, nor an object where the method takes one */
+/** undefined if `params` is present but neither an array, nor an object for a method that takes one */
 export type RawParams = readonly unknown[] | undefined;
 
 /** The parameters of a message whose `params` are absent or null: for methods that tell them from an empty array. */
@@ -76,7 +76,7 @@ export function readMessage(
   return { kind: "invalid", id: echo ?? "null" };
 }
 
-/** Methods whose callers send parameters by name, in wire order: alloy does for this one alone. */
+/** Methods whose callers send parameters by name, in wire order: alloy does so only for this one. */
 const NAMED: Readonly<Record<string, readonly string[]>> = { anvil_reorg: ["depth", "tx_block_pairs"] };
 
 function namedParams(method: string, params: unknown): RawParams {

@@ -64,7 +64,7 @@ export type Method<Modules> = {
   readonly call: (modules: Fakes<Modules>, rawParams?: RawParams, context?: CallContext) => Promise<unknown>;
 };
 
-/** Of the ports of a method, those that a test's call reaches. */
+/** The ports of a method that a test's call reaches. */
 type Fakes<Modules> = { readonly [Port in keyof Modules]?: FakeOf<Modules[Port]> };
 type FakeOf<Port> = {
   readonly [Name in keyof Port]?: Port[Name] extends (...args: never[]) => unknown ? Port[Name] : Partial<Port[Name]>;

@@ -19,10 +19,10 @@ export type CallListener = (
 export interface RpcObserver {
   /** A call or notification ended. `method` is "unknown" for unknown names, `errorCode` 0 for a result. */
   callEnded(method: string, errorCode: number, milliseconds: number): void;
-  /** Absent where nobody looks at single calls. */
+  /** Absent if single calls are not observed. */
   readonly onCall?: CallListener | undefined;
   /**
-   * A call or notification begins, and the dispatcher ends its span. Absent where nobody traces.
+   * A call or notification begins, and the dispatcher ends its span. Absent while tracing is disabled.
    * @param method "unknown" for unknown names
    */
   readonly traceCall?: ((method: string, context: CallContext) => Span) | undefined;
@@ -30,7 +30,7 @@ export interface RpcObserver {
   failed(method: string, fault: Exclude<ErrorClass, "caller">, error: unknown): void;
   /**
    * A request, connection or message was rejected before any call; `reason` is one of a fixed few words.
-   * @param subject what was rejected, in the caller's words
+   * @param subject the rejected value, in the caller's words
    */
   rejected(transport: string, reason: string, subject?: string): void;
   /** Open connections of a transport changed. */

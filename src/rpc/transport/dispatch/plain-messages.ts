@@ -2,7 +2,7 @@ import type { RpcLimits } from "../limits.ts";
 import { NAME_ITEMS, skipBlanks } from "./json-scan.ts";
 import type { Message } from "./message.ts";
 
-/** Messages of the plain kind, and what the limits count of them, as `scanJson` does. */
+/** Messages of the plain kind, with the counts for the limits, as `scanJson` counts. */
 export type PlainMessages = {
   readonly messages: readonly Message[];
   readonly isBatch: boolean;
@@ -315,7 +315,7 @@ export class PlainMessageReader {
   }
 }
 
-/** By byte: 1 for those of names of methods, which are letters, digits and the underscore. */
+/** By byte: 1 for bytes of method names: letters, digits and the underscore. */
 const NAME_BYTES = Uint8Array.from({ length: 256 }, (_, byte) => (/\w/.test(String.fromCharCode(byte)) ? 1 : 0));
 
 function isLetter(byte: number): boolean {

@@ -49,7 +49,7 @@ function hasOneHost({ rawHeaders, url }: IncomingMessage): boolean {
   return hosts <= 1 && (url?.startsWith("/") === true || url === "*");
 }
 
-/** RFC 6750: names the kind of credential that is needed, and nothing of what was wrong with the one given. */
+/** RFC 6750: names the required kind of credential, but not the fault of the given one. */
 export const CHALLENGE = { "www-authenticate": "Bearer" };
 const BAD_TOKEN: Rejection = {
   status: 401,

@@ -1,6 +1,6 @@
 /**
- * Connections by who holds them: an address, of IPv6 the network of 64 bits that one customer has. Where there are too many, each may hold an equal share of
- * the limit: one address, a proxy say, may hold all while nobody else comes.
+ * Connections by who holds them: an address, of IPv6 the network of 64 bits that one customer has. Where there are too many, each may hold
+ * an equal share of the limit: one address, such as a proxy, may hold all of them while no one else connects.
  */
 export class ConnectionShares<Connection> {
   readonly #max: number;
@@ -30,7 +30,7 @@ export class ConnectionShares<Connection> {
     return this.#held(address) > this.#max / this.#byHolder.size;
   }
 
-  /** The oldest connection of the address that holds most, among those that may end; undefined where `address` would then exceed its share. */
+  /** The oldest closable connection of the address that holds most; undefined if `address` would then exceed its share. */
   replaceableBy(address: string | undefined, mayEnd: (connection: Connection) => boolean): Connection | undefined {
     const own = this.#held(address);
     const holders = this.#byHolder.size + (own === 0 ? 1 : 0);
@@ -50,7 +50,7 @@ export class ConnectionShares<Connection> {
 const GROUPS_OF_NETWORK = 4;
 const GROUPS = 8;
 
-/** Whose an address is: of IPv6 the network of 64 bits that one customer has. */
+/** The holder of an address: for IPv6 the /64 network that one customer has. */
 export function holderOf(address = "unknown"): string {
   if (!address.includes(":") || address.includes(".")) return address.replace(/^::ffff:/i, "");
   const [before = "", after] = address.split("::");

@@ -28,7 +28,7 @@ export type FastHttpModules = {
   readonly timers: Timers;
   /** What a call's headers must hold; any other call is handed over, to be rejected there. */
   readonly admits: (call: { readonly host: string; readonly contentType: string }) => boolean;
-  /** Counts a connection that is closed for what it does. */
+  /** Counts a connection that is closed for its behavior. */
   readonly rejected: (reason: string) => void;
   /** Hands the connection over to node:http, which reads on with `unread`. */
   readonly handOver: (connection: HttpConnection, unread: Buffer) => void;
@@ -43,7 +43,7 @@ export type FastHttp = {
   /** Ends idle connections; one with a call running ends after its answer. */
   readonly endIdle: () => void;
   readonly destroyAll: () => void;
-  /** To be called once there are no connections and will be none. */
+  /** Call it once the last connection has ended and no more will come. */
   readonly close: () => void;
 };
 
@@ -329,7 +329,7 @@ class FastConnection {
     if (socket.writableNeedDrain && socket.writableLength > 0) this.#drain();
   }
 
-  /** Waits until the client has read what it was sent, for a limited time. */
+  /** Waits a limited time until the client has read its answers. */
   #drain(): void {
     this.#isDraining = true;
     const socket = this.#socket;

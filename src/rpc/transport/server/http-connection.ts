@@ -16,7 +16,7 @@ import { INPUT_MEMORY, type Rejection } from "./rejection.ts";
 type Exchange = { readonly request: IncomingMessage; readonly response: ServerResponse };
 const EXCHANGE_BYTES = 4096;
 
-/** One TCP connection of an HTTP listener: what it holds of the memory budgets, and how it ends. */
+/** One TCP connection of an HTTP listener: its share of the memory budgets, and how it ends. */
 export class HttpConnection {
   readonly socket: Socket;
   readonly input: MemoryShare;
@@ -138,7 +138,7 @@ export class HttpConnection {
     this.#endAfterFault();
   }
 
-  /** The rest of the late request may be among what is not read because its client waits for an answer. */
+  /** The rest of the late request may be unread because its client waits for an answer. */
   #failLater(error: NodeJS.ErrnoException): void {
     const begun = this.#begun;
     this.#lateRequest = this.#timers.after(this.#headersTimeoutMs, "late request", () => {
@@ -161,7 +161,7 @@ export class HttpConnection {
       if (request.complete && !response.writableFinished) return;
       isAnswering ||= response.headersSent && !response.writableFinished;
     }
-    // In the middle of an answer there is no place for another.
+    // Another answer cannot be written in the middle of one.
     if (isAnswering) {
       // A client that does not read the rest of its answer is cut by the limits of output.
       this.socket.destroySoon();

@@ -31,7 +31,7 @@ export async function listenHttp(options: TcpListenerOptions, given: HttpModules
   const { limits, connectionWorkers } = options;
   const { observer, acceptUpgrade } = modules;
   const kind = modules.servesCalls ? "http" : "ws";
-  /** By their other end: with TLS also those that are still shaking hands. */
+  /** By remote end, including TLS connections during the handshake. */
   const accepted = new Map<string, Accepted>();
   const shares = new ConnectionShares<Accepted>(limits.httpConnectionsMax);
   let onDrained = () => {};
@@ -143,7 +143,7 @@ export async function listenHttp(options: TcpListenerOptions, given: HttpModules
   }
   function accept(socket: Socket): void {
     server.emit("connection", socket);
-    // A TLS server reads by itself.
+    // A TLS server reads automatically.
     if (options.tls === undefined) socket.resume();
   }
   const listening =
@@ -266,7 +266,7 @@ function listenerUrl(server: NetServer, host: string, scheme: string): string {
   return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-/** @param drained settles once the last connection is gone: `server` counts only those that it accepted itself */
+/** @param drained settles once the last connection is gone: `server` counts only connections that it accepted itself */
 async function closeServer(
   server: Server,
   fast: FastHttp | undefined,

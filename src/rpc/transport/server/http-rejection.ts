@@ -55,7 +55,7 @@ export function clientFault({ code }: NodeJS.ErrnoException): Pick<Rejection, "s
   return CLIENT_FAULTS[code ?? ""] ?? MALFORMED;
 }
 
-/** Closes a connection after what was written to it. What a client does not read would hold it for ever, and no counter may have it any more. */
+/** Closes a connection after its last write. A client that does not read would hold it for ever, although no counter has it. */
 export function endSoon(socket: Duplex, timers: Pick<Timers, "after">): void {
   (socket as Socket).destroySoon();
   if (socket.destroyed) return;

@@ -18,7 +18,7 @@ import { MessageBuffer } from "./message-buffer.ts";
 import { type HeaderFields, isRootPath, NOT_FOUND, type Rejection, TOO_MANY_CONNECTIONS } from "./rejection.ts";
 
 /**
- * Serves a request that is no call (health, documents, pages): true when it did. `rejectionOfSource` has let it pass.
+ * Serves a request that is not a call (health, documents, pages); returns true if it did. `rejectionOfSource` has let it pass.
  * @param budgets memory that it shares with calls
  */
 export type OtherRequest = (
@@ -31,7 +31,7 @@ export type OtherRequest = (
 export type HttpRequestModules = ListenerModules & {
   readonly otherRequest?: OtherRequest;
   readonly compressor: ReplyCompressor;
-  /** False on a port for WebSocket alone. */
+  /** False on a WebSocket-only port. */
   readonly servesCalls: boolean;
 };
 
@@ -276,7 +276,7 @@ function sendReply(
     response.end();
     response.uncork();
   }
-  // node:http writes at the end of this turn; what the system did not accept then waits for the reader.
+  // node:http writes at the end of this turn; bytes that the system did not accept then wait for the reader.
   process.nextTick(watchUnsent, connection, response, limits.httpReplyTimeoutMs, modules);
 }
 
@@ -299,7 +299,7 @@ export function replyBytes(reply: Reply | undefined): number {
   return length;
 }
 
-/** Charges what the client has not read yet, and closes the connection when it does not read in time. */
+/** Charges bytes that the client has not read, and closes the connection if it does not read in time. */
 function watchUnsent(
   { output }: HttpConnection,
   response: ServerResponse,

@@ -4,8 +4,8 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * Cuts a stream of JSON values, one after the other with or without white space between, into its objects and arrays.
- * Bytes between them that begin neither are handed over up to the next line end, to be rejected as what they are.
+ * Cuts a stream of JSON values, one after the other with or without white space between, into its objects and arrays. Other bytes between
+ * them are passed on up to the next line end, to be rejected as invalid JSON.
  */
 export class JsonStream {
   readonly #bytesMax: number;

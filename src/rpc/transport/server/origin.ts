@@ -32,14 +32,14 @@ export function isHostAllowed(host: string | undefined, allowed: readonly string
   return allowed.includes(name.toLowerCase()) || isIP(name) === 4;
 }
 
-/** The name in a Host header, as `json-rpc.vhosts` takes it; undefined when the header has none. */
+/** The name in a Host header, as `json-rpc.vhosts` takes it; undefined if the header has none. */
 export function hostName(host: string): string | undefined {
   const name = HOST.exec(host)?.[2]?.toLowerCase();
   // Behind a flag a dash in front would be another flag.
   return name?.startsWith("-") === true ? undefined : name;
 }
 
-/** True for what a browser sends as an Origin, but `null`. Nothing else can be listed. */
+/** True for Origins that a browser sends, except `null`. Only these can be listed. */
 export function isOrigin(text: string): boolean {
   return ORIGIN.test(text.toLowerCase());
 }

@@ -12,7 +12,7 @@ export type PiecewiseReading = {
   hold(): void;
   readonly isHeld: boolean;
   release(): void;
-  /** From now on the socket emits what it reads as it comes. */
+  /** From now on the socket emits data as it arrives. */
   stop(): void;
 };
 

@@ -7,7 +7,7 @@ export type Rejection = {
   readonly reason: string;
   readonly message: string;
   readonly headers?: HeaderFields;
-  /** For the log: what was rejected, in the caller's words. */
+  /** For the log: the rejected value, in the caller's words. */
   readonly subject?: string | undefined;
 };
 
@@ -19,7 +19,7 @@ export function rejectionBody(status: number, message: string): string {
 
 export const NOT_FOUND: Rejection = { status: 404, reason: "path", message: "not found" };
 
-/** Calls and WebSockets are served at the root alone, with any query. */
+/** Calls and WebSockets are served only at the root, with any query. */
 export function isRootPath(target: string | undefined): boolean {
   return target?.split("?", 1)[0] === "/";
 }

@@ -5,7 +5,7 @@ export type Piece = readonly Uint8Array[];
 
 type Message = { readonly pieces: Piece[]; readonly written: (() => void) | undefined };
 
-/** Small beside what the system buffers for a connection, large beside what a write costs. */
+/** Small compared with the system's buffer of a connection, large compared with the cost of a write. */
 const PIECE_BYTES = 256 * 1024;
 
 /**
@@ -29,7 +29,7 @@ export class SendQueue {
     this.#onSent = onSent;
   }
 
-  /** False: what is written to the socket now would come in the middle of a message. */
+  /** False if a write to the socket would land in the middle of a message. */
   get isEmpty(): boolean {
     return this.#messages.length === 0;
   }

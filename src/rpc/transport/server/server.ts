@@ -61,9 +61,9 @@ export type RpcServer = {
   open(kind: TcpKind, endpoint: EndpointOptions): Promise<string>;
   /** Closes the listener of `kind`, if it is open. WebSocket ends on the HTTP port too. */
   shut(kind: TcpKind, graceMs?: number): Promise<void>;
-  /** TLS of the connections that come from now on, where TLS is spoken; those that are open stay as they are. */
+  /** Sets TLS for new connections of TLS listeners; open connections are not changed. */
   setTls(tls: TlsMaterial): void;
-  /** Serves a connection of the open listener of `kind`; it is destroyed where there is none. */
+  /** Serves a connection of the open listener of `kind`; destroys it if there is no such listener. */
   accept(kind: TcpKind, socket: Socket): void;
   /** Stops accepting, lets running calls end, then cuts. */
   close(graceMs?: number): Promise<void>;
@@ -80,7 +80,7 @@ type OpenTcpListener = {
 };
 
 /**
- * Starts every listener asked for around one dispatcher. When one cannot listen, those that already do are closed again.
+ * Starts every listener asked for around one dispatcher. If one cannot listen, the others are closed again.
  *
  * @throws Error of the operating system (EADDRINUSE …), IpcPathTooLongError, IpcPathInUseError
  */

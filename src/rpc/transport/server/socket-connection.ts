@@ -22,8 +22,8 @@ export type CloseReason =
   | "parse";
 
 /**
- * A connection that carries many messages: WebSocket or IPC. Its calls run at the same time, and its answers are sent as they
- * become ready. What is received, what runs and what the client has not read is charged to the memory budgets.
+ * A connection that carries many messages: WebSocket or IPC. Its calls run at the same time, and its answers are sent as they become ready.
+ * Received bytes, running calls and unread answers are charged to the memory budgets.
  */
 export abstract class SocketConnection implements Connection {
   protected readonly socket: Duplex;
@@ -67,14 +67,14 @@ export abstract class SocketConnection implements Connection {
 
   /** Writes an answer; `written` runs once the system has accepted it. */
   protected abstract writeReply(reply: Reply, written: () => void): void;
-  /** A large answer as it is written to the socket. Between two pieces the connection may write what is no answer. */
+  /** A large answer while it is written to the socket. Between two pieces the connection may write other frames. */
   protected abstract framedPieces(pieces: readonly Piece[]): Piece[];
   /** All `messages` as they are written to the socket, a character a byte. */
   protected abstract framed(messages: readonly string[]): string;
   protected abstract isOpen(): boolean;
   protected abstract pauseReading(): void;
   protected abstract resumeReading(): void;
-  /** Closes the connection after what was written to it. */
+  /** Closes the connection after its last write. */
   protected abstract closeAfterParseError(): void;
   /** Closes the connection at once. */
   protected abstract closeFor(reason: CloseReason): void;
@@ -139,7 +139,7 @@ export abstract class SocketConnection implements Connection {
 
   /**
    * Called after each read, or piece of one.
-   * @param message number of the incomplete message, undefined when there is none
+   * @param message number of the incomplete message, undefined if there is none
    */
   protected progressed(message: number | undefined, incompleteBytes: number): void {
     if (this.#isClosed) return;

@@ -178,7 +178,7 @@ class WsConnection extends SocketConnection {
     ws.on("pong", () => {
       this.#isAlive = true;
     });
-    // ws closes by itself after an error (frame too large: 1009, bad UTF-8: 1007); "close" follows.
+    // ws closes the connection after an error (frame too large: 1009, bad UTF-8: 1007); "close" follows.
     ws.on("error", () => {
       modules.observer.rejected("ws", "frame");
       this.#drain();
@@ -210,12 +210,12 @@ class WsConnection extends SocketConnection {
     this.modules.timers.after(LINGER_MS, "closing WebSocket", () => this.terminate());
   }
 
-  /** Where everything needs a token subscriptions end with theirs: they would go on, as nobody calls for them. */
+  /** If every call needs a token, subscriptions end with theirs, since no later call would check it. */
   checkToken(): void {
     if (this.#needsToken && this.#credential?.isExpired()) this.cut("tokenEnd");
   }
 
-  /** Pings; a peer that did not answer the last ping, or has read nothing of what is unsent since then, is gone. */
+  /** Pings; a peer that did not answer the last ping, or has read no data since then, is gone. */
   checkAlive(): void {
     const unsent = this.unsentBytes;
     const isStuck = unsent > 0 && unsent === this.#unsentAtCheck;

@@ -68,7 +68,7 @@ export class NativeStoreMissingError extends NodeError {
   readonly code = "STORE_NATIVE_MISSING";
   constructor(cause: unknown) {
     const name = `@lmdb/lmdb-${process.platform}-${process.arch}`;
-    super(`package ${name} is needed and was left out: install with optional packages`, { name }, { cause });
+    super(`package ${name} is missing: reinstall with optional dependencies`, { name }, { cause });
   }
 }
 

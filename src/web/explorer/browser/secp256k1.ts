@@ -20,7 +20,7 @@ function recover({ digest, signature, yParity }: SignedDigest): Uint8Array | und
     const signed = secp256k1.Signature.fromBytes(signature).addRecoveryBit(yParity);
     return signed.recoverPublicKey(digest).toBytes(false).subarray(1);
   } catch {
-    // noble throws where r is no point of the curve.
+    // noble throws if r is not the x coordinate of a point.
     return undefined;
   }
 }

@@ -14,7 +14,7 @@ import {
 export type UploadedContract = {
   readonly name: string;
   readonly abi: readonly AbiItem[];
-  /** empty where the file has an ABI alone */
+  /** empty if the file has only an ABI */
   readonly runtime: CompiledCode;
 };
 
@@ -86,7 +86,7 @@ export type CodeMatch =
   /** the artifact has no code: an interface, or an ABI */
   | "no code";
 
-/** Compares `deployed` with what the compiler made. */
+/** Compares `deployed` with the compiler's output. */
 export function compareCode(deployed: Uint8Array, compiled: CompiledCode): CodeMatch {
   const { bytes } = compiled;
   if (bytes.length === 0) return "no code";
@@ -101,7 +101,7 @@ export function compareCode(deployed: Uint8Array, compiled: CompiledCode): CodeM
 /** CBOR's maps of up to 23 pairs: what solc's metadata is. */
 const isMap = (byte: number | undefined) => byte !== undefined && byte >= 0xa1 && byte <= 0xb7;
 
-/** `code` without the CBOR map that solc appends, whose length is in the last two bytes; `code` itself where there is none. */
+/** `code` without the CBOR map that solc appends, whose length is in the last two bytes; `code` itself if it has none. */
 function withoutMetadata(code: Uint8Array): Uint8Array {
   const { length } = code;
   if (length < 2) return code;

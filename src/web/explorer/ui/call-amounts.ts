@@ -2,7 +2,7 @@ import { type Decoded, decodeCall } from "./contracts/contracts.ts";
 import { useLoaded } from "./hooks.ts";
 import { amountText, type TokenInfo, tokenInfo } from "./tokens/tokens.ts";
 
-/** Functions of ERC-20, and those that many such tokens have, whose last argument is an amount. */
+/** Functions of ERC-20 tokens whose last argument is an amount, including common extensions. */
 const AMOUNTS: ReadonlySet<string> = new Set([
   "transfer(address,uint256)",
   "transferFrom(address,address,uint256)",
@@ -19,14 +19,14 @@ export type Call = { readonly to?: string | null | undefined; readonly input: st
 /** The amount of tokens that a decoded call of `to` names last; undefined: it names none, or `to` has no decimals. */
 export type CallAmounts = (to: string | null | undefined, decoded: Decoded | undefined) => string | undefined;
 
-/** Tokens of one page, each of which is asked twice: a call tree may name any number. */
+/** Tokens of one page: each costs two calls, and a call tree may contain any number. */
 const TOKENS_MAX = 20;
 
 function hasAmount({ name, args }: Decoded): boolean {
   return AMOUNTS.has(`${name}(${args.map(({ type }) => type).join(",")})`);
 }
 
-/** The amounts of `calls`, once their tokens have said their decimals. An item of ERC-721 has none, and stays a number. */
+/** The amounts of `calls`, once the decimals of their tokens are known. ERC-721 tokens have none, so their ids stay numbers. */
 export function useCallAmounts(calls: readonly Call[], key: string): CallAmounts {
   const loaded = useLoaded(async () => {
     const tokens = new Set<string>();

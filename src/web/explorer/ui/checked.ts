@@ -21,7 +21,7 @@ import { compare, type Json, unverified, VERIFIED, type Verdict, verdictOf, wors
 import { type Block, call, type Receipt, type Transaction } from "./rpc.ts";
 import { CHAIN_READS, TRUST } from "./trust.ts";
 
-/** A block and whether its header is what it claims and in the trusted chain. */
+/** A block, and whether its header has the claimed hash and is in the trusted chain. */
 type CheckedBlock = { readonly block: Block; readonly verdict: Verdict };
 
 /** @param asked what `block` was asked by */
@@ -52,14 +52,14 @@ export type CheckedBody = {
   readonly header: Header;
 };
 
-/** What the page of a block shows of its body: decoded from what the roots of its header commit to. */
+/** The body shown on a block's page, decoded from data that the header's roots commit to. */
 export type ShownBody = {
   readonly rows: readonly TransactionRow[];
   /** of each transaction */
   readonly gasUsed: readonly bigint[];
   /** of all transactions, where it is not the gas that the header counts */
   readonly gasPaid: bigint | undefined;
-  /** bytes; undefined where the node did not give what is needed */
+  /** bytes; undefined if the node did not return the required data */
   readonly size: number | undefined;
 };
 

@@ -16,7 +16,7 @@ export function escapeTexts(): void {
   };
 }
 
-/** A vnode of type null is a text; those of elements have attributes. */
+/** A vnode of type null is a text; element vnodes have attributes. */
 export function escapeVNode(vnode: VNode): void {
   const node = vnode as { type: unknown; props: unknown };
   if (node.type === null) {

@@ -116,7 +116,7 @@ export function percent(part: string | number | bigint, whole: string | number |
   return Number.isFinite(share) ? share : 0;
 }
 
-/** A share for people: what is not zero does not look like zero, what is not all does not look like all. */
+/** A percentage for people, which rounds to 0 or 100 % only if it is exact. */
 export function percentText(part: string | number | bigint, whole: string | number | bigint): string {
   const share = percent(part, whole);
   if (share === 0) return "0 %";

@@ -102,7 +102,7 @@ export function hasWallet(): boolean {
 
 /**
  * Sends a transaction by the wallet's first account; its hash. A wallet on another chain is asked to switch.
- * @throws what the wallet answers, and Error where it stays on another chain
+ * @throws errors of the wallet, and Error if it stays on another chain
  */
 export async function sendByWallet(transaction: {
   readonly to: string;

@@ -6,7 +6,7 @@ import { type Block, call, callIfOpen, type Receipt, type Transaction } from "./
 const listed = new Map<string, ListedTransaction>();
 const LISTED_MAX = 500;
 
-/** The transactions with these hashes of `block`, with their outcomes; those that the node does not have are left out. */
+/** The transactions with these hashes of `block`, with their outcomes; transactions that the node lacks are omitted. */
 export async function listTransactions(
   wanted: readonly { readonly hash: string; readonly block: Pick<Block, "hash" | "timestamp"> }[],
 ): Promise<readonly ListedTransaction[]> {
@@ -43,7 +43,7 @@ export const LIST_LIMITS = {
   rows: 25,
   /** Blocks that are asked for at once. */
   blocksAtOnce: 50,
-  /** Blocks that one page looks through: empty ones may be many, and each is a call. */
+  /** Blocks searched for one page: many may be empty, and each costs a call. */
   blocksMax: 1000,
 } as const;
 

@@ -4,7 +4,7 @@ import { age, count, dateTime, etherShort, percentText } from "./format.ts";
 import { AddressText, HexText, Table } from "./parts.tsx";
 import type { Block, Receipt, Transaction } from "./rpc.ts";
 
-/** A transaction of a list, with what is known of its outcome. */
+/** A transaction of a list, with its outcome if known. */
 export type ListedTransaction = {
   readonly tx: Pick<Transaction, "hash" | "from" | "to" | "value" | "input" | "blockNumber">;
   readonly receipt: Pick<Receipt, "status" | "contractAddress"> | undefined;

@@ -91,7 +91,7 @@ function Footer({ facts }: { readonly facts: ChainFacts | undefined }) {
   );
 }
 
-/** Pages that are loaded when they are opened first: what they need is most of the code. */
+/** Pages that are loaded on first use, since they need most of the code. */
 function Page({ route }: { route: string }): ComponentChildren {
   const [name, id, part] = partsOf(route);
   const loaded = useLoaded(async () => {

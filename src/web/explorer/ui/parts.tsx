@@ -70,7 +70,7 @@ export function HexText(props: {
 
 const checksummed = new Map<string, string>();
 
-/** As wallets show it (EIP-55); what is no address stays as it is. */
+/** As wallets show it (EIP-55); other text is not changed. */
 export function shownAddress(value: string): string {
   let shown = checksummed.get(value);
   if (shown === undefined) {
@@ -115,7 +115,7 @@ const MARKS = {
   checking: { sign: "…", label: "checking" },
 } as const;
 
-/** Whether what is beside it is verified; undefined while it is being checked. */
+/** Whether the value next to it is verified; undefined during the check. */
 export function Mark({ verdict, what }: { verdict: Verdict | undefined; what: string }) {
   const kind = verdict?.kind ?? "checking";
   const { sign, label } = MARKS[kind];
@@ -161,7 +161,7 @@ export function Fields({ rows }: { rows: readonly (readonly [string, ComponentCh
   );
 }
 
-/** A table that scrolls sideways by itself on narrow screens. */
+/** A table that scrolls sideways on narrow screens. */
 export function Table(props: {
   readonly label: string;
   readonly head: readonly string[];

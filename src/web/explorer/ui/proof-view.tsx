@@ -2,7 +2,7 @@ import type { ProofStep } from "../verify/account.ts";
 import { bytesOfHex, counted } from "./format.ts";
 import { HexText } from "./parts.tsx";
 
-/** The way from a root to a value, node by node: what it has to hash to, what it does, and the nibbles it consumes. */
+/** The path from a root to a value: each node's expected hash, its kind, and the nibbles it consumes. */
 export function ProofView({ steps, label }: { steps: readonly ProofStep[]; label: string }) {
   return (
     <details class="proof">

@@ -7,7 +7,7 @@ import { callIfOpen } from "./rpc.ts";
 
 /** The contract whose code runs at the address of another one. */
 export type Implementation = {
-  /** undefined: the node says that there is none, and its proof shows another word */
+  /** undefined if the node claims that there is none, but its proof shows another word */
   readonly address: Address | undefined;
   /** What says so, in a word. */
   readonly kind: string;

@@ -62,7 +62,7 @@ export type Receipt = Json & {
 
 /** JSON-RPC to the origin of the page: calls of one turn travel in one batch. */
 
-/** `evmintd explorer` rejects a batch with any other method as a whole: those travel alone. */
+/** `evmintd explorer` rejects a whole batch with any other method, so other methods are not batched. */
 const BATCHED: ReadonlySet<string> = new Set(FORWARDED_METHODS);
 
 const METHOD_NOT_FOUND = -32601;
@@ -101,7 +101,7 @@ export function call<T>(method: PageMethod, ...params: readonly unknown[]): Prom
   });
 }
 
-/** As `call`; undefined where the node answers an error: for what a page can do without. */
+/** Like `call`, but undefined if the node returns an error, for optional data. */
 export async function callIfOpen<T>(method: PageMethod, ...params: unknown[]): Promise<T | undefined> {
   try {
     return await call<T>(method, ...params);

@@ -11,7 +11,7 @@ import { isOfContract } from "./tokens/holders.ts";
 
 /**
  * Arguments of a call or an event, one a line.
- * @param props.amount what the last one is in tokens
+ * @param props.amount the last argument as an amount of tokens
  */
 export function Arguments({
   args,

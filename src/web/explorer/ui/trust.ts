@@ -39,7 +39,7 @@ type TrustStorage = {
 
 type TrustModules = {
   readonly storage: TrustStorage;
-  /** @throws what the node answers, and NodeError where it contradicts itself */
+  /** @throws errors of the node, and NodeError if it contradicts itself */
   readonly identify: () => Promise<ChainIdentity>;
   /** Unix seconds */
   readonly now: () => number;
@@ -61,7 +61,7 @@ export class TrustAnchors {
     this.#modules = modules;
   }
 
-  /** The anchor of the chain; `seen` becomes it where nothing is pinned and none was seen. @throws what the node answers */
+  /** The anchor of the chain; `seen` becomes it if nothing is pinned and none was seen. @throws errors of the node */
   async anchorFor(seen: TrustedBlock): Promise<Anchor> {
     const { storage, now } = this.#modules;
     const known = await this.current();
@@ -72,7 +72,7 @@ export class TrustAnchors {
     return { kind: "trusted", trust };
   }
 
-  /** undefined: no block was seen of this chain. @throws what the node answers */
+  /** undefined if no block of this chain was seen. @throws errors of the node */
   async current(): Promise<Anchor | undefined> {
     let identity: ChainIdentity;
     try {
@@ -93,7 +93,7 @@ export class TrustAnchors {
     return trust && { kind: "trusted", trust };
   }
 
-  /** Trusts `block` from now on, and the first validators that are seen to sign after this. @throws what the node answers, NodeError */
+  /** Trusts `block` from now on, and the first validators that are seen to sign after this. @throws errors of the node, NodeError */
   async pin({ number, hash }: TrustedBlock): Promise<void> {
     const { storage, now } = this.#modules;
     const identity = await this.#known();
@@ -176,7 +176,7 @@ export const CHAIN_READS: ChainReads = {
   proof: (account, slots, blockHash) => call("eth_getProof", account, slots, { blockHash }),
 };
 
-/** Who decided a block, in words, and whether their signatures show it; no verdict where nobody signs. */
+/** Who decided a block, in words, and whether their signatures prove it; no verdict if blocks are not signed. */
 export type Decision = { readonly text: string; readonly verdict: Verdict | undefined };
 
 /** "Method not supported" (EIP-1474): the node's answer on a chain that one process decides. */

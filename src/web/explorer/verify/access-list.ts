@@ -24,7 +24,7 @@ export function accessListOf(json: unknown): BlockAccessList {
   return listOf(json).map((each) => accountOf(objectOf(each)));
 }
 
-/** Whether `list` is what the block's header commits to (EIP-7928). */
+/** Whether the block's header commits to `list` (EIP-7928). */
 export function checkAccessList(header: Pick<Header, "blockAccessListHash">, list: BlockAccessList): Verdict {
   return verdictOf(() => compare("access list hash", header.blockAccessListHash, blockAccessListHash(list)));
 }

@@ -19,7 +19,7 @@ export function nodesOf(proof: unknown): readonly Uint8Array[] {
 }
 
 /**
- * The account at `address` that the proof shows under `stateRoot`; an empty one when it shows that there is none.
+ * The account at `address` that the proof shows under `stateRoot`; an empty account if it shows that there is none.
  * @param answer of `eth_getProof`
  * @throws InvalidProofError, InvalidRlpError, InvalidHexError
  */
@@ -30,7 +30,7 @@ export function provenAccount(stateRoot: Hash, address: Address, answer: Json): 
 }
 
 /**
- * The word that the proof shows in `slot` under `storageRoot`; zero when it shows that there is none.
+ * The word that the proof shows in `slot` under `storageRoot`; zero if it shows that the slot is absent.
  * @param proof an item of `storageProof`
  * @throws InvalidProofError, InvalidRlpError, InvalidHexError
  */
@@ -49,7 +49,7 @@ export type ProofStep = {
   readonly kind: "branch" | "extension" | "leaf";
   /** recomputed from `rlp` */
   readonly hash: Hash;
-  /** what the node before it, or the root, calls for */
+  /** the hash that the parent node or the root requires */
   readonly expected: Hash;
   /** nibbles of the key before this node, and those it consumes, as hex digits */
   readonly before: string;
@@ -85,7 +85,7 @@ const EMPTY_BRANCH = Uint8Array.of(0xd1, ...new Array<number>(17).fill(0x80));
 
 const HASH_LENGTH = 32;
 const BRANCH = encodeRlp([...Array(16).fill(new Uint8Array(HASH_LENGTH)), new Uint8Array(0)]);
-/** After so many a browser has compiled what it runs. */
+/** After this many, a browser has compiled the code that it runs. */
 const NODES = 8;
 
 /** Hashes and decodes trie nodes while the node computes an answer: what checks a proof is then compiled. */

@@ -61,7 +61,7 @@ export type TrustedBlock = { readonly number: number; readonly hash: Hash };
 
 /** What linking asks of the node. */
 export type ChainReads = {
-  /** @throws what the node answers */
+  /** @throws errors of the node */
   blockByHash(hash: Hash): Promise<Json | null>;
   proof(account: string, slots: readonly Hash[], block: Hash): Promise<Json>;
 };
@@ -132,7 +132,9 @@ async function ancestorHash(block: Json, number: number, reads: ChainReads): Pro
   return hash;
 }
 
-/** The block with that hash and number, its header recomputed. @throws InvalidProofError where the node has none, or another one */
+/**
+ * The block with that hash and number, its header recomputed. @throws InvalidProofError if the node has no such block, or a different one
+ */
 async function verifiedBlock({ number, hash }: TrustedBlock, reads: ChainReads): Promise<Json> {
   const block = await reads.blockByHash(hash);
   if (block === null) throw new InvalidProofError(`the node lacks block ${hash} of this chain`);

@@ -59,9 +59,9 @@ export function checkReceiptsRoot(header: Pick<Header, "receiptsRoot">, receipts
 }
 
 /**
- * Whether every member of receipt `index` of a block follows from what is verified. The root covers status, cumulative gas,
- * bloom and logs; the rest follows from the receipts before it and from its transaction, and is written as JSON again by the
- * node's own code. The price of blob gas is not covered.
+ * Whether every member of receipt `index` of a block follows from verified data. The root covers status, cumulative gas, bloom and logs;
+ * the rest follows from the receipts before it and from its transaction, and is written as JSON again by the node's own code. The price of
+ * blob gas is not covered.
  * @param receipts all of the block, verified by `checkReceiptsRoot`
  * @param transaction verified, as `eth_getTransactionByHash` answers it
  */

@@ -78,7 +78,7 @@ export function checkTransaction(
   });
 }
 
-/** A line of the list of a block's transactions, from its canonical bytes alone. */
+/** A line of the list of a block's transactions, derived only from canonical bytes. */
 export type TransactionRow = {
   readonly hash: Hash;
   /** recovered from the signature */
@@ -86,7 +86,7 @@ export type TransactionRow = {
   readonly to: Address | null;
   /** wei */
   readonly value: bigint;
-  /** its first four bytes, or fewer: the selector of what it calls */
+  /** its first four bytes, or fewer: the selector of the called function */
   readonly input: Hex;
 };
 
@@ -139,7 +139,7 @@ export function gasPaidBeside(header: Pick<Header, "gasUsed">, receipts: readonl
   return paid === header.gasUsed ? undefined : paid;
 }
 
-/** Gas of each transaction: the root of the receipts covers what it and those before it used together. @throws InvalidHexError */
+/** Gas of each transaction: the receipts root covers the cumulative gas. @throws InvalidHexError */
 export function gasUsedByEach(receipts: readonly Json[]): readonly bigint[] {
   let before = 0n;
   return receipts.map((receipt) => {

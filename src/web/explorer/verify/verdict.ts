@@ -71,7 +71,7 @@ export type Verdict =
   | { readonly kind: "verified" }
   /** the answer contradicts its proof, or the proof is not one */
   | { readonly kind: "false"; readonly reason: string }
-  /** the node did not give what is needed to check */
+  /** the node did not return the data needed for the check */
   | { readonly kind: "unverified"; readonly reason: string };
 
 export const VERIFIED: Verdict = { kind: "verified" };
@@ -88,9 +88,8 @@ export function unverified(reason: string): Verdict {
 const SHOWN_LENGTH_MAX = 200;
 
 /**
- * Compares what the node says with what was proven, both in their JSON form. Of objects every member that both have counts. One that
- * only the node has is not verified where it is shown; clients differ in which others they add. Letter case does not count, as in
- * checksummed addresses.
+ * Compares the node's claim with the proven value, both as JSON. Of objects every member that both have counts. One that only the node has
+ * is not verified where it is shown; clients differ in which others they add. Letter case does not count, as in checksummed addresses.
  * @param shown members of objects that pages show; undefined: all
  */
 export function compare(name: string, claimed: unknown, proven: unknown, shown?: ReadonlySet<string>): Verdict {
@@ -125,7 +124,7 @@ export function worstOf(verdicts: readonly Verdict[]): Verdict {
   );
 }
 
-/** The verdict of `check`; an answer that cannot be decoded or is no proof is false. Bugs are thrown. */
+/** The verdict of `check`; an answer that cannot be decoded or is not a proof yields false. Bugs are thrown. */
 export function verdictOf(check: () => Verdict): Verdict {
   try {
     return check();

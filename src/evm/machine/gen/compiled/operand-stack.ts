@@ -22,7 +22,7 @@ export class Word {
   }
 }
 
-/** What the stack of a path and those of its branches share. */
+/** Data shared by the stacks of a path and its branches. */
 type Shared = {
   /** How many words use a variable, by its index */
   readonly references: Map<number, number>;
@@ -153,7 +153,7 @@ export class OperandStack {
     return this.#cells.size;
   }
 
-  /** Writes every word where the interpreter expects it, or those of the `count` words on top. */
+  /** Writes all words, or only the top `count`, where the interpreter expects them. */
   flush(count = Number.POSITIVE_INFINITY): void {
     const first = this.height - count;
     this.#store([...this.#cells.keys()].filter((position) => position >= first));

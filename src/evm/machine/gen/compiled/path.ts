@@ -328,7 +328,7 @@ export class Path implements PathState {
   }
 }
 
-/** How opcodes after which there is no other end the frame. */
+/** How opcodes that end a frame do so. */
 const ENDS: Readonly<Record<string, number>> = {
   RETURN: exit.return,
   REVERT: exit.revert,

@@ -170,7 +170,7 @@ function divideByLimbs(f: FunctionBuilder, m: Local, by: readonly Local[], shift
       f.if(
         i32.and(i64.eq(rest.high, divisor.high), i64.eq(rest.low, divisor.low)),
         () => {
-          // The quotient by the two leading limbs alone would be 2^64.
+          // The quotient by only the two leading limbs would be 2^64.
           f.set(q, -1n);
           subtract(by);
         },

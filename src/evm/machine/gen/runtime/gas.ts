@@ -95,7 +95,7 @@ export function defineGas(module: ModuleBuilder, isOutOfTime: FunctionRef): GasF
     const returnSize = f.i64(i64.load32(frame.returnDataSize));
     const need = f.i64(i64.add(newEnd, i64.add(returnSize, 64n)));
     f.if(i64.gtU(need, i64.load32(globals.memoryLimit)), () => {
-      // A step that is priced again changes nothing, so it needs the gas alone.
+      // A step that is priced again changes nothing, so it needs only the gas.
       f.if(i32.eqz(i32.load(globals.memoryLimit)), () => f.return(i64.of(gas)));
       fail(haltCode.memoryLimit);
     });

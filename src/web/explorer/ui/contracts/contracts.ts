@@ -25,14 +25,14 @@ export type NamedContract = {
   readonly origin: "uploaded" | "verified" | "artifacts";
 };
 
-/** What was uploaded in this browser, else what the node said when it was asked last. */
+/** Contracts uploaded in this browser, otherwise the node's last answer. */
 export function contractAt(address: string): NamedContract | undefined {
   const uploaded = uploadedAt(address);
   if (uploaded !== undefined) return { name: uploaded.name, abi: uploaded.abi, origin: "uploaded" };
   return nodeContractAt(address);
 }
 
-/** ERC-20, ERC-721 and ERC-1155: what is decoded of contracts that nobody has uploaded. */
+/** ERC-20, ERC-721 and ERC-1155, to decode contracts without an uploaded ABI. */
 const ERC20 = parseAbi([
   "function transfer(address to, uint256 value) returns (bool)",
   "function approve(address spender, uint256 value) returns (bool)",
@@ -134,7 +134,7 @@ function textOf(value: unknown): string {
   return JSON.stringify(value, (_, each) => (typeof each === "bigint" ? String(each) : each), 1);
 }
 
-/** Functions of an ABI: those that only read, and those that need a transaction. */
+/** Functions of an ABI: view functions, and functions that need a transaction. */
 export function functionsOf(abi: Abi): {
   readonly reads: AbiFunction[];
   readonly writes: AbiFunction[];

@@ -38,7 +38,7 @@ export function nodeContracts(): readonly NodeContract[] {
   return [...entries.values()].flatMap(({ contract }) => contract ?? []);
 }
 
-/** Asks the node about `addresses`, those of one turn in one call. Never fails: a name is what a page can do without. */
+/** Asks the node about `addresses`, batched per turn. Never fails, since a page works without names. */
 async function loadContracts(addresses: readonly string[]): Promise<void> {
   const missing = addresses.map((each) => each.toLowerCase()).filter((each) => isAddress(each) && !isFresh(each));
   if (missing.length === 0 || !isServed) return;
@@ -84,7 +84,7 @@ export function useContracts(addresses: readonly string[]): void {
   }, [addresses.join()]);
 }
 
-/** Longest name of a contract or a token that is shown: the rest tells nobody anything. */
+/** Longest shown name of a contract or token; the rest is cut. */
 const NAME_CHARS_MAX = 32;
 
 /** A name that somebody else has chosen, clipped. Control characters are escaped where it is drawn. */
@@ -105,7 +105,7 @@ export function functionNames(abi: readonly AbiItem[]): ReadonlyMap<string, stri
   return names;
 }
 
-/** Nothing for what is no function, or not one that Solidity's ABI can have: uploaded files may hold anything. */
+/** Empty for items that are not valid functions of a Solidity ABI: uploaded files may contain anything. */
 function namedSelector(item: AbiItem): [selector: string, name: string][] {
   try {
     return item.type === "function" ? [[selectorOf(item), String(item.name ?? "")]] : [];

@@ -5,7 +5,7 @@ import { uploadedAt, uploadedContracts } from "./uploaded.ts";
 /** `0x` and four bytes. */
 const SELECTOR_CHARS = 10;
 
-/** What a transaction does, for a column: the name of the function that it calls, or the selector where nobody has said its name. */
+/** The method column of a transaction: the name of the called function, or its selector if the name is unknown. */
 export function methodName(to: string | null, input: string): string {
   if (to === null) return "create";
   if (input.length < SELECTOR_CHARS) return "send";

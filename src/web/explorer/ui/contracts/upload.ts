@@ -13,7 +13,7 @@ type CompiledContract = UploadedContract & Pick<Recompiled, "compiler">;
  * The contract in `files` whose code is nearest to the deployed `code`: that of the upload, or what the node's compiler makes of its
  * sources.
  * @returns `compilerError` where the node could not compile the sources
- * @throws SyntaxError for a file that is not JSON, and what the node answers
+ * @throws SyntaxError for a file that is not JSON, and errors of the node
  */
 export async function contractInFiles(
   files: readonly File[],

@@ -10,7 +10,7 @@ export type UploadedContractHere = {
   readonly abi: readonly AbiItem[];
   /** of the uploaded code */
   readonly match: CodeMatch;
-  /** of the code that the node's compiler makes of the sources; undefined where there are none, or it has no compiler */
+  /** of the code that the node compiles from the sources; undefined without sources or a compiler */
   readonly recompiled: Recompiled | undefined;
   readonly sources: Sources;
 };

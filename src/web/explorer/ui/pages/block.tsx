@@ -22,7 +22,7 @@ async function loadBlock(id: string): Promise<Block> {
   return block;
 }
 
-/** A block by number or hash: its header, its transactions, and what of them is verified. */
+/** A block by number or hash: its header and transactions, with their verification. */
 export function BlockPage({ id }: { readonly id: string }) {
   const isBlock = isHash(id) || isBlockNumber(id);
   const loaded = useLoaded(async () => (isBlock ? loadBlock(id) : undefined), [id]);

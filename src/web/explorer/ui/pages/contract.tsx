@@ -123,7 +123,7 @@ function HowToName({ address }: { readonly address: string }) {
   );
 }
 
-/** How the node knows the contract: what it says of itself, since nothing of it is computed here. */
+/** The source of the node's information on the contract, as claimed by the node; the page does not verify it. */
 function NodeMatch({ contract }: { readonly contract: NodeContract }) {
   const { name, origin, match, compilerVersion } = contract;
   if (origin === "artifacts") {

@@ -76,7 +76,7 @@ function Copied({ text }: { readonly text: string }) {
   );
 }
 
-/** Buttons whose work may fail, and what came of it. */
+/** Buttons for actions that may fail, with their outcome. */
 function useAction(changed: () => void) {
   const [outcome, setOutcome] = useState<ComponentChildren>();
   async function run(work: () => Promise<ComponentChildren>) {
@@ -221,14 +221,14 @@ function SnapshotsPanel({ changed }: { readonly changed: () => void }) {
 
 const WEI_DIGITS = 18;
 
-/** @throws Error for what is no amount of ether */
+/** @throws Error for an invalid amount of ether */
 function weiOf(text: string): bigint {
   const match = /^(\d{1,20})(?:\.(\d{1,18}))?$/.exec(text.trim());
   if (match === null) throw new Error("The amount is a number of ether, such as 1.5.");
   return BigInt(match[1]! + (match[2] ?? "").padEnd(WEI_DIGITS, "0"));
 }
 
-/** @throws Error for what is no address */
+/** @throws Error for an invalid address */
 function addressOf(text: string): string {
   const word = text.trim();
   if (isAddress(word)) return word.toLowerCase();
@@ -292,7 +292,7 @@ function ImpersonationPanel({ changed }: { readonly changed: () => void }) {
   );
 }
 
-/** Keys of the public phrase alone: the banner of a dev chain prints them too. */
+/** Only keys of the public mnemonic, which a dev chain's banner prints too. */
 const KEYS = new Map(FIRST_ADDRESSES.map((address, i) => [address as string, FIRST_KEYS[i]!]));
 
 function AccountsPanel({ accounts, version }: { readonly accounts: readonly string[]; readonly version: string }) {

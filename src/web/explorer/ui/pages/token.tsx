@@ -41,7 +41,7 @@ async function loadToken(token: Address): Promise<LoadedToken> {
   return { facts, movements: movementsIn(logs), from, to };
 }
 
-/** A token: what it says of itself, its transfers and its holders. */
+/** A token: its own description, its transfers and its holders. */
 export function TokenPage({ token, tab }: { readonly token: string; readonly tab: string }) {
   if (!isAddress(token)) {
     const text = `“${token.slice(0, 80)}” is not an address: that is 0x and 40 hex digits.`;
@@ -162,7 +162,7 @@ function infoOf(facts: TokenFacts | undefined) {
 
 type ListedHolder = Holder & { readonly balance: bigint | undefined };
 
-/** The largest holders by their transfers; for ERC-20 with what the contract says of them. */
+/** The largest holders by their transfers; for ERC-20 with the balances that the contract returns. */
 async function listHolders(
   token: Address,
   holders: readonly Holder[],

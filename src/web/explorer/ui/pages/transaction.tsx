@@ -29,7 +29,7 @@ async function loadTransaction(hash: string): Promise<Transaction> {
   return tx;
 }
 
-/** A transaction: what it says, what came of it, its calls, its state changes, and what of that is verified. */
+/** A transaction: its fields, outcome, calls and state changes, with their verification. */
 export function TransactionPage({ hash }: { readonly hash: string }) {
   const loaded = useLoaded(async () => (isHash(hash) ? loadTransaction(hash) : undefined), [hash]);
   if (!isHash(hash)) {

@@ -77,7 +77,7 @@ function listAt(words: readonly bigint[], index: number): readonly bigint[] {
 
 export type Holder = {
   readonly address: string;
-  /** what came in less what went out: for a token whose logs are whole and honest, the balance */
+  /** received minus sent amounts: the balance, if the token's logs are complete and honest */
   readonly amount: bigint;
   /** distinct ids that it has, for tokens with ids */
   readonly ids: number;

@@ -15,7 +15,7 @@ type LogFilter = { readonly address?: string; readonly topics?: readonly unknown
 const TRIES_MAX = 12;
 const SMALLER = 4;
 
-/** All logs of `filter`; where they are too many for the node, those of the newest blocks. @throws RpcError */
+/** All logs of `filter`; if these are too many for the node, only the newest blocks' logs. @throws RpcError */
 export async function findLogs(filter: LogFilter): Promise<FoundLogs> {
   const head = await call<Block>("eth_getBlockByNumber", "latest", false);
   const to = Number(head.number);

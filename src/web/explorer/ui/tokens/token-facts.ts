@@ -46,7 +46,7 @@ function amountOf(text: string | undefined): bigint | undefined {
   return text !== undefined && /^\d{1,78}$/.test(text) ? BigInt(text) : undefined;
 }
 
-/** undefined where the contract is no token that this page knows. */
+/** undefined if the contract is not a known kind of token. */
 export async function tokenFacts(token: Address): Promise<TokenFacts | undefined> {
   const [name, symbol, decimals, supply, isErc721, isErc1155, balance] = await Promise.all([
     view(token, "name"),

@@ -10,7 +10,7 @@ export type ListedToken = TokenFacts & {
   readonly transfers: number;
 };
 
-/** Contracts of the list, each of which is asked seven times: anybody can write a log. */
+/** Contracts of the list: each costs seven calls, and anyone can emit a log. */
 export const LISTED_TOKENS_MAX = 50;
 
 /** Contracts with logs of transfers that answer as tokens, those with the newest log first. */

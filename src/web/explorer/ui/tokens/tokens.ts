@@ -47,7 +47,7 @@ export type TokenInfo = {
 const SYMBOL_LENGTH_MAX = 24;
 /** ERC-20: `decimals` is a uint8. */
 const DECIMALS_MAX = 255;
-/** Tokens of one page, each of which is asked three times: anybody can name an address in a log. */
+/** Tokens of one page: each costs three calls, and anyone can name an address in a log. */
 const TOKENS_MAX = 100;
 /** Ids of one token that are listed. */
 const IDS_MAX = 100;
@@ -124,7 +124,7 @@ export function itemText(id: bigint, amount: bigint): string {
   return amount === 1n ? `#${shown}` : `#${shown} × ${count(amount)}`;
 }
 
-/** Tokens whose logs of transfers name `owner`, those with the newest log first, with what the owner has of them now. */
+/** Tokens whose transfer logs name `owner`, newest log first, with the owner's current balance. */
 export async function holdingsOf(owner: Address): Promise<Holdings> {
   const topic = hashFromBigint(BigInt(owner));
   const multi = [TRANSFER_SINGLE, TRANSFER_BATCH];

@@ -75,7 +75,7 @@ export const SUPERVISION_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "fork-schedule-not-compared",
-    why: "A node with another fork time takes the proposals of the others, and executes blocks by other rules until somebody uses the difference.",
+    why: "A node with another fork time takes the proposals of the others, and executes blocks by other rules: it has another app hash as soon as the rules change a block.",
     patches: [
       {
         file: "src/consensus/evm-application.ts",
@@ -89,7 +89,7 @@ export const SUPERVISION_MUTANTS: readonly Mutant[] = [
       return forkAtMs < durationMs - 30_000 && faults.some(({ kind, atMs }) => kind === "late-fork" && atMs < forkAtMs);
     },
     seedsMax: 8,
-    checks: ["readiness", "agreement", "answers", "reader"],
+    checks: ["abci", "readiness", "agreement", "answers", "reader"],
   },
   {
     name: "log-line-obeyed",

@@ -73,6 +73,11 @@ export function readlinkSync(path: string): string {
   throw new FileError("EINVAL", "readlink", path);
 }
 
+/** Disks here have no links: an index has its own disk in tests with a real one. */
+export function symlinkSync(_target: string, path: string): void {
+  throw new FileError("EPERM", "symlink", path);
+}
+
 export function chmodSync(path: string, mode: number): void {
   const { machine, disk } = currentProcess();
   const node = disk.find(pathOf(path));

@@ -52,6 +52,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string
   "trace-memory": () => import("../bench/rpc/trace-memory.ts"),
   trie: () => import("../bench/micro/trie.ts"),
   whisper: () => import("../bench/les/whisper.ts"),
+  validators: () => import("../bench/network/validators.ts"),
   "worst-case": () => import("../bench/worst-case/worst-case.ts"),
   wan: () => import("../bench/network/wan.ts"),
 };

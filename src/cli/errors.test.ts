@@ -29,7 +29,7 @@ test("describeError says what to do about a folder that cannot be made", () => {
 test("an unknown namespace is an error of use, which lists those that there are", () => {
   const error = new UnknownNamespaceError("ethh", ["eth", "net"]);
   assert.equal(exitCodeOf(error), 2);
-  assert.match(describeError(error), /did you mean "eth"\?; there are eth, net, or all$/);
+  assert.match(describeError(error), /did you mean "eth"\?; known: eth, net, or all$/);
 });
 
 test("a damaged log names what to restore, and what to do without a copy", () => {

@@ -392,7 +392,7 @@ test("an unknown flag names the nearest that exists, by its last part too", asyn
     ["--acounts", "--accounts"],
     ["--json-rpc.ws-message-limit", "--json-rpc.body-limit takes its place"],
     ["--json-rpc.id-limit", "the limit is fixed"],
-    ["--dev.accounts", "by --accounts or"],
+    ["--dev.accounts", "use --accounts at each start"],
   ] as const) {
     const { code, stderr } = await run(["start", "--dev", flag, "x"]);
     assert.equal(code, 2);

@@ -63,7 +63,8 @@ test("official tests pass with executions that are recorded first and then appli
   }
   for (const file of jsonFiles(join(vectors!, "BlockchainTests/ValidBlocks")))
     assertPass(blockchainTestCases(file, evm));
-  assert.ok(counts.relaxed > 500 && counts.exact > 10 && counts.unrecorded === 0, JSON.stringify(counts));
+  // Most calls of system contracts are not executed.
+  assert.ok(counts.relaxed > 400 && counts.exact > 10 && counts.unrecorded === 0, JSON.stringify(counts));
 });
 
 test("configOfNetwork knows single forks and changes at a block or a time", () => {

@@ -19,7 +19,7 @@ before(async () => {
   writeFileSync(file, JSON.stringify({ send: [first, second], deploy: [first] }));
   node = await startConfiguredNode({
     settings: { "mempool.allowed-accounts": file },
-    expectedErrors: [/^error mempool: no transaction is accepted: mempool\.allowed-accounts cannot be read /],
+    expectedErrors: [/^error mempool: rejecting all transactions: mempool\.allowed-accounts cannot be read /],
   });
 });
 after(async () => {

@@ -91,7 +91,7 @@ test("a validator that waits says why, until it signs", () => {
   world.signers = [role.address, OTHER];
   assert.equal(observe(), false);
   assert.equal(role.isWaiting, true);
-  assert.match(role.reason ?? "", /last 3 blocks/);
+  assert.match(role.reason ?? "", /waits for 3 blocks/);
   world.now += 60_000;
   assert.notEqual(role.reason, undefined, "the key may sign, and CometBFT does not have it yet");
   assert.equal(observe(), true);

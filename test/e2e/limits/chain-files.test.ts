@@ -91,7 +91,7 @@ test("import of a file that is no chain, or not all of it, keeps the good blocks
     ["zeros.rlp", Buffer.alloc(1000), 0, /not a block/],
     ["endless.rlp", Buffer.from([0xff, ...Array(8).fill(0xff)]), 0, /block of \d+/],
     ["list.rlp", Buffer.from([0xc2, 0x01, 0x02]), 0, /block 0 of the file/],
-    ["cut.rlp", ten.subarray(0, ten.length - 7), 9, /ends inside block 9/],
+    ["cut.rlp", ten.subarray(0, ten.length - 7), 9, /ends inside its block 9/],
     ["empty.gz", gzipSync(Buffer.alloc(0)), 0, /^$/],
     ["state-root.rlp", badRoot, 4, /^block 5: invalid merkle root/],
     ["gap.rlp", Buffer.concat([...encoded(1, 3), ...encoded(5, 6)]), 3, /block 5\b.*block 4\b/],
@@ -113,7 +113,7 @@ test("an import that fails ends with 1 and one line", async () => {
   writeFileSync(file, Buffer.concat(encoded(1, 10)).subarray(0, -7));
   const { code, stderr, stdout } = await runEvmintd(["import", file, "--home", newHome(GENESIS_TIME)]);
   assert.deepEqual([code, stdout], [1, ""]);
-  assert.match(lastLine(stderr), /ends inside block 9/);
+  assert.match(lastLine(stderr), /ends inside its block 9/);
   assert.ok(!stderr.includes("    at "), "a stack is shown");
 });
 

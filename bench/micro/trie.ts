@@ -5,8 +5,7 @@
 import { createMPT } from "@ethereumjs/mpt";
 import { type Address, addressFromBytes } from "../../src/base/primitives/address.ts";
 import { keccak256 } from "../../src/base/primitives/keccak.ts";
-import { EMPTY_TRIE_ROOT } from "../../src/base/types/constants.ts";
-import { EMPTY_CODE_HASH } from "../../src/evm/state/account.ts";
+import { EMPTY_CODE_HASH, EMPTY_TRIE_ROOT } from "../../src/base/types/constants.ts";
 import type { StateChanges } from "../../src/evm/state/reader.ts";
 import { createStateTrie, type StateTrieUpdate } from "../../src/evm/state/state-trie.ts";
 import { encodeTrieAccount } from "../../src/evm/state/trie-account.ts";

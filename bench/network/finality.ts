@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { WebSocket } from "ws";
-import type { NetworkNode } from "../../test/network/network.ts";
+import { eventually, type NetworkNode } from "../../test/network/network.ts";
 import type { SignedTransaction } from "../throughput/workload.ts";
 
 type Notification = {
@@ -8,17 +8,21 @@ type Notification = {
   readonly params?: { readonly result: { readonly hash: string } };
 };
 
+export function reaches(node: NetworkNode, height: number): Promise<number> {
+  return eventually(`block ${height}`, async () => (await node.height()) >= height);
+}
+
 /** Times between the newest `blocks` blocks by CometBFT's clock. Milliseconds. */
-export async function intervalsOf(
-  node: NetworkNode,
-  blocks: number,
-): Promise<{ readonly p50: number; readonly longest: number }> {
+export async function intervalsOf(node: NetworkNode, blocks: number): Promise<Readonly<Record<string, number>>> {
   const head = await node.height();
   const times: number[] = [];
   for (let height = Math.max(2, head - blocks); height <= head; height++) times.push(await node.engineTime(height));
   const intervals = times.slice(1).map((time, i) => time - times[i]!);
   intervals.sort((a, b) => a - b);
-  return { p50: intervals[Math.floor(intervals.length / 2)]!, longest: intervals.at(-1)! };
+  return {
+    "interval p50 ms": intervals[Math.floor(intervals.length / 2)]!,
+    "interval longest ms": intervals.at(-1)!,
+  };
 }
 
 /**

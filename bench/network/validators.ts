@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { eventually, Network, type NetworkNode } from "../../test/network/network.ts";
+import { Network, type NetworkNode } from "../../test/network/network.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { genesisText, senderKeys, signAll } from "../throughput/workload.ts";
-import { finalityTimes, intervalsOf } from "./finality.ts";
+import { finalityTimes, intervalsOf, reaches } from "./finality.ts";
 
 /** On a machine of two cores, twenty nodes and engines need the time. */
 const BLOCK_TIME = "5s";
@@ -28,16 +28,14 @@ export async function run([count = "20"]: readonly string[]): Promise<void> {
   const network = await Network.create({ validators, genesis, blockTime: BLOCK_TIME });
   try {
     for (const node of network.nodes) node.start();
-    for (const node of network.nodes) await eventually("block 5", async () => (await node.height()) >= 5);
+    for (const node of network.nodes) await reaches(node, 5);
     const transfers = signAll("transfer", keys, TIMED);
     const [first] = network.nodes;
     const toTheBlock = await finalityTimes(first!, transfers, RATE);
     await advance(first!, BLOCKS);
-    const intervals = await intervalsOf(first!, BLOCKS);
     const all = {
       down: 0,
-      "interval p50 ms": intervals.p50,
-      "interval longest ms": intervals.longest,
+      ...(await intervalsOf(first!, BLOCKS)),
       "to the block p50 ms": toTheBlock.p50,
       "to the block p99 ms": toTheBlock.p99,
     };
@@ -72,10 +70,8 @@ async function readinessOf(nodes: readonly NetworkNode[]): Promise<Readonly<Reco
   await advance(nodes[0]!, BLOCKS);
   stop.abort();
   await sampled;
-  const intervals = await intervalsOf(nodes[0]!, BLOCKS);
   return {
-    "interval p50 ms": intervals.p50,
-    "interval longest ms": intervals.longest,
+    ...(await intervalsOf(nodes[0]!, BLOCKS)),
     samples,
     "not ready": reasons.length,
     reasons: [...new Set(reasons)].join("; "),
@@ -83,6 +79,5 @@ async function readinessOf(nodes: readonly NetworkNode[]): Promise<Readonly<Reco
 }
 
 async function advance(node: NetworkNode, blocks: number): Promise<void> {
-  const height = (await node.height()) + blocks;
-  await eventually(`block ${height}`, async () => (await node.height()) >= height);
+  await reaches(node, (await node.height()) + blocks);
 }

@@ -5,7 +5,7 @@ import { setTimeout } from "node:timers/promises";
 import { eventually, Network, type NetworkNode } from "../../test/network/network.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { genesisText, type SignedTransaction, senderKeys, signAll } from "../throughput/workload.ts";
-import { finalityTimes, intervalsOf } from "./finality.ts";
+import { finalityTimes, intervalsOf, reaches } from "./finality.ts";
 
 const VALIDATORS = 4;
 const DELAYS_MS = [0, 20, 50, 100];
@@ -71,10 +71,8 @@ async function withDelay(genesis: string, delay: number, use: (network: Network)
 async function timesOf({ nodes }: Network, transfers: readonly SignedTransaction[]): Promise<Row> {
   const [first, second] = nodes as [NetworkNode, NetworkNode];
   const { p50, p99 } = await finalityTimes(second, transfers, RATE);
-  const intervals = await intervalsOf(first, BLOCKS);
   return {
-    "interval p50 ms": intervals.p50,
-    "interval longest ms": intervals.longest,
+    ...(await intervalsOf(first, BLOCKS)),
     "to the block p50 ms": p50,
     "to the block p99 ms": p99,
   };
@@ -100,8 +98,4 @@ async function healOf(network: Network, size: number): Promise<Row> {
     "to the next block s": next / 1000,
     "until all are ready s": (next + ready) / 1000,
   };
-}
-
-function reaches(node: NetworkNode, height: number): Promise<number> {
-  return eventually(`block ${height}`, async () => (await node.height()) >= height);
 }

@@ -14,6 +14,7 @@ import { createFailures } from "../../src/base/telemetry/failures.ts";
 import { SILENT_LOGGER } from "../../src/base/telemetry/logger.ts";
 import { createMetrics } from "../../src/base/telemetry/metrics.ts";
 import {
+  EMPTY_CODE_HASH,
   EMPTY_REQUESTS_HASH,
   EMPTY_TRIE_ROOT,
   EMPTY_UNCLES_HASH,
@@ -41,7 +42,6 @@ import {
 } from "../../src/consensus/state-sync/snapshot-format.ts";
 import { createSnapshots, SNAPSHOT_REST_MS } from "../../src/consensus/state-sync/snapshots.ts";
 import { StateParts } from "../../src/consensus/state-sync/state-parts.ts";
-import { EMPTY_CODE_HASH } from "../../src/evm/state/account.ts";
 import { createStateTrie } from "../../src/evm/state/state-trie.ts";
 import { byKey } from "../../src/store/storage/row-order.ts";
 import { printTable, updateResult } from "../support/report.ts";

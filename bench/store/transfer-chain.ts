@@ -3,6 +3,7 @@ import { EMPTY_BYTES } from "../../src/base/primitives/bytes.ts";
 import { type Hash, hashFromBigint, ZERO_HASH } from "../../src/base/primitives/hash.ts";
 import { keccak256Hash } from "../../src/base/primitives/keccak.ts";
 import {
+  EMPTY_CODE_HASH,
   EMPTY_REQUESTS_HASH,
   EMPTY_TRIE_ROOT,
   EMPTY_UNCLES_HASH,
@@ -14,7 +15,7 @@ import type { Log } from "../../src/base/types/receipt.ts";
 import { buildTransaction } from "../../src/base/types/transaction/encode.ts";
 import type { BlockRecord, GenesisState } from "../../src/chain/block-store.ts";
 import { encodeChanges } from "../../src/chain/records/changes-record.ts";
-import { type Account, EMPTY_CODE_HASH } from "../../src/evm/state/account.ts";
+import type { Account } from "../../src/evm/state/account.ts";
 import type { AccountChange, StateChanges } from "../../src/evm/state/reader.ts";
 import type { StateTrie } from "../../src/evm/state/state-trie.ts";
 import { NodeBatch } from "../../src/store/trie/node-batch.ts";

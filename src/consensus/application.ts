@@ -155,7 +155,7 @@ export interface Application {
   commit(): void;
   /** The snapshots this node can serve. */
   listSnapshots(): readonly Snapshot[];
-  /** The bytes of one chunk; empty if there is none. */
+  /** The bytes of one chunk; empty if none. */
   loadSnapshotChunk(height: number, format: number, chunk: number): Uint8Array;
   /** Asks whether to restore `snapshot`, whose state has `appHash`. */
   offerSnapshot(snapshot: Snapshot, appHash: Hash): OfferResult;

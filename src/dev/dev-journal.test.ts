@@ -7,7 +7,7 @@ import { testAccount, transfer } from "../../test/support/consensus/mempool/pool
 import { createFaultyDisk } from "../../test/support/store/storage/faulty-disk.ts";
 import type { Address } from "../base/primitives/address.ts";
 import type { Hash } from "../base/primitives/hash.ts";
-import { EMPTY_CODE_HASH } from "../evm/state/account.ts";
+import { EMPTY_CODE_HASH } from "../base/types/constants.ts";
 import { ByteWriter } from "../store/storage/byte-io.ts";
 import { openBlockLog } from "../store/storage/log/block-log.ts";
 import { openLogDirectory } from "../store/storage/log/log-file.ts";

@@ -10,10 +10,10 @@ import { type Hex, hexDigits, hexToBytes } from "../../src/base/primitives/hex.t
 import { keccak256, keccak256Hash, keccak256OfHex } from "../../src/base/primitives/keccak.ts";
 import { decodeRlp } from "../../src/base/primitives/rlp.ts";
 import { decodeBlock } from "../../src/base/types/block-codec.ts";
+import { EMPTY_CODE_HASH } from "../../src/base/types/constants.ts";
 import { decodeHeader } from "../../src/base/types/header-codec.ts";
 import { executeBlock } from "../../src/evm/execution/block/execute-block.ts";
 import { createEvm } from "../../src/evm/machine/engine.ts";
-import { EMPTY_CODE_HASH } from "../../src/evm/state/account.ts";
 import type { StateReader } from "../../src/evm/state/reader.ts";
 import { createStateTrie } from "../../src/evm/state/state-trie.ts";
 import { decodeTrieAccount, storageRootOf } from "../../src/evm/state/trie-account.ts";

@@ -24,7 +24,7 @@ export interface Secp256k1 {
   /** Which implementation does the work. */
   readonly backend: Secp256k1Backend["name"];
   /**
-   * The 64-byte public key (x ‖ y) that made the signature, or undefined if there is none: r or s out of range, or r not on the curve.
+   * The 64-byte public key (x ‖ y) that made the signature, or undefined if none: r or s out of range, or r not on the curve.
    * Whether a high s is acceptable (EIP-2) is the caller's rule.
    * @param digest 32 bytes
    */

@@ -155,6 +155,8 @@ export const SYSTEM_ADDRESS = "0xfffffffffffffffffffffffffffffffffffffffe" as Ad
 export const BEACON_ROOTS_ADDRESS = "0x000f3df6d732807ef1319fb7b8bb8522d0beac02" as Address;
 /** EIP-2935 (Prague) */
 export const HISTORY_STORAGE_ADDRESS = "0x0000f90827f1c53a10cb7a02335b175320002935" as Address;
+/** EIP-2935: blocks whose hashes the contract stores. EIP-4788 has ring buffers of the same length. */
+export const HISTORY_SERVE_WINDOW = 8_191;
 /** EIP-7002 (Prague) */
 export const WITHDRAWAL_REQUEST_ADDRESS = "0x00000961ef480eb55e80d19ad83579a64c007002" as Address;
 /** EIP-7251 (Prague) */

@@ -124,7 +124,7 @@ export class Pool<There extends Handlers> {
     return this.#waiting.length >= waitingMax;
   }
 
-  /** Starts a thread if there is none. */
+  /** Starts a thread if none runs. */
   warmUp(): void {
     if (this.#threads.size > 0) return;
     const thread = this.#startThread();

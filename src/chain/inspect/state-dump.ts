@@ -4,8 +4,8 @@ import { EMPTY_BYTES, leftPad } from "../../base/primitives/bytes.ts";
 import { type Hash, hashFromBytes, hashToBytes } from "../../base/primitives/hash.ts";
 import { keccak256Hash, keccak256OfHex } from "../../base/primitives/keccak.ts";
 import { StepWork } from "../../base/threads/in-slices.ts";
-import { EMPTY_TRIE_ROOT } from "../../base/types/constants.ts";
-import { type Account, EMPTY_CODE_HASH } from "../../evm/state/account.ts";
+import { EMPTY_CODE_HASH, EMPTY_TRIE_ROOT } from "../../base/types/constants.ts";
+import type { Account } from "../../evm/state/account.ts";
 import type { StateReader } from "../../evm/state/reader.ts";
 import type { HashedKeys } from "../store/state/hashed-keys.ts";
 
@@ -23,7 +23,7 @@ export type DumpedAccount = Account & {
 
 export type StateDump = {
   readonly accounts: readonly DumpedAccount[];
-  /** Hash of the first omitted account; undefined if there is none. */
+  /** Hash of the first omitted account; undefined if none. */
   readonly next: Hash | undefined;
 };
 
@@ -176,7 +176,7 @@ export type StorageRange = {
     readonly slot: Hash;
     readonly value: bigint;
   }[];
-  /** Hash of the first omitted slot; undefined if there is none. */
+  /** Hash of the first omitted slot; undefined if none. */
   readonly next: Hash | undefined;
   /** The account has no storage, or does not exist. */
   readonly isEmpty: boolean;

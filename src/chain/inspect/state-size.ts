@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { EMPTY_BYTES, equalBytes } from "../../base/primitives/bytes.ts";
 import { hashToBytes } from "../../base/primitives/hash.ts";
-import { EMPTY_CODE_HASH } from "../../evm/state/account.ts";
+import { EMPTY_CODE_HASH } from "../../base/types/constants.ts";
 import { storageRootOf } from "../../evm/state/trie-account.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../store/trie/empty-root.ts";
 import { packNibbles } from "../../store/trie/nibbles.ts";

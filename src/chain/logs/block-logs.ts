@@ -74,7 +74,7 @@ export class BlockLogs {
     this.timestamp = this.#varint();
   }
 
-  /** Advances to the next log; false if there is none. @throws MalformedBytesError */
+  /** Advances to the next log; false if none. @throws MalformedBytesError */
   next(): boolean {
     if (this.#leftInTransaction === 0) {
       if (this.#offset >= this.bytes.length) return false;
@@ -172,7 +172,7 @@ export class LogTable implements LogCursor {
     return true;
   }
 
-  /** Advances to the next log that `filter` matches; false if there is none. */
+  /** Advances to the next log that `filter` matches; false if none. */
   nextMatching(filter: LogMatcher): boolean {
     const table = this.#table;
     const { bytes, count } = this;

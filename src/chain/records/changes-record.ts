@@ -4,7 +4,8 @@ import type { Address } from "../../base/primitives/address.ts";
 import { bytesToBigint, readBigint } from "../../base/primitives/bytes.ts";
 import { type Hash, hashFromBytes, hashToBytes } from "../../base/primitives/hash.ts";
 import { bytesToHex, hexDigits } from "../../base/primitives/hex.ts";
-import { type Account, EMPTY_CODE_HASH } from "../../evm/state/account.ts";
+import { EMPTY_CODE_HASH } from "../../base/types/constants.ts";
+import type { Account } from "../../evm/state/account.ts";
 import type { AccountChange, StateChanges } from "../../evm/state/reader.ts";
 import { type ByteReader, ByteWriter, MalformedBytesError } from "../../store/storage/byte-io.ts";
 
@@ -89,7 +90,7 @@ export function writeChanges(
   return written;
 }
 
-/** The rows of changes that are in `payload` as `writeChanges` has written them: as `readChangeRows`, which reads what this knows. */
+/** The rows that `readChangeRows` would read from `payload`, without reading it: `writeChanges` returned the places of its entries. */
 export function rowsOfWritten(
   payload: Uint8Array,
   written: readonly WrittenEntry[],
@@ -106,7 +107,11 @@ export function rowsOfWritten(
       slots.push({ key, value: present(payload.subarray(slotEnd, end)), offset });
     }
   }
-  return { accounts, slots, codes: Array.from(codes, ([hash, code]) => ({ hash: hashToBytes(hash), code })) };
+  return { accounts, slots, codes: codeRows(codes) };
+}
+
+function codeRows(codes: StateChanges["codes"]): ChangeRows["codes"] {
+  return Array.from(codes, ([hash, code]) => ({ hash: hashToBytes(hash), code }));
 }
 
 /** Changes that make a state of nothing, as they are in a record. */
@@ -131,8 +136,7 @@ export function readChangesAndRows(reader: ByteReader): {
   const accounts: ChangeRow[] = [];
   const slots: ChangeRow[] = [];
   const changes = readEntries(reader, { accounts, slots });
-  const codes = Array.from(changes.codes, ([hash, code]) => ({ hash: hashToBytes(hash), code }));
-  return { changes, rows: { accounts, slots, codes } };
+  return { changes, rows: { accounts, slots, codes: codeRows(changes.codes) } };
 }
 
 /** Where rows are collected while changes are read. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RandomChain } from "../../../test/support/chain/random-chain.ts";
-import { EMPTY_CODE_HASH } from "../../evm/state/account.ts";
+import { EMPTY_CODE_HASH } from "../../base/types/constants.ts";
 import { createStateTrie } from "../../evm/state/state-trie.ts";
 import { deferNothing } from "./background-work.ts";
 import { CACHE_BYTES, divideCacheSize } from "./cache-sizes.ts";

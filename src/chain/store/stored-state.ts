@@ -1,7 +1,8 @@
 import { type Address, addressToBytes } from "../../base/primitives/address.ts";
 import { bytesToBigint, EMPTY_BYTES } from "../../base/primitives/bytes.ts";
 import { type Hash, hashFromBytes } from "../../base/primitives/hash.ts";
-import { type Account, EMPTY_CODE_HASH } from "../../evm/state/account.ts";
+import { EMPTY_CODE_HASH } from "../../base/types/constants.ts";
+import type { Account } from "../../evm/state/account.ts";
 import type { StateReader } from "../../evm/state/reader.ts";
 import type { BlockIndex } from "./index/block-index.ts";
 import type { DecodedState, HistoricStates } from "./state/state-caches.ts";

@@ -129,7 +129,7 @@ function publicKeyOf(config: Config, directory: string): Uint8Array {
   return remoteSignerOf(config)?.publicKey ?? validatorPublicKey(directory);
 }
 
-/** CometBFT's home. @throws CommandError if there is none */
+/** CometBFT's home. @throws CommandError if it is missing */
 export function engineHome(home: string): string {
   const directory = cometbftPath(home);
   if (existsSync(join(directory, "config", "genesis.json"))) return directory;

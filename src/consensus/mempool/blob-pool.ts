@@ -1,7 +1,7 @@
 import type { Address } from "../../base/primitives/address.ts";
 import type { Hash } from "../../base/primitives/hash.ts";
+import { EMPTY_CODE_HASH } from "../../base/types/constants.ts";
 import type { BlobTransaction } from "../../base/types/transaction/transaction.ts";
-import { EMPTY_CODE_HASH } from "../../evm/state/account.ts";
 import { checkFunds, checkNonce, reject, TransactionRejectedError } from "./admission.ts";
 import { bumped, comparePrices, type Entry, paysMoreBy } from "./entry.ts";
 import type { PoolRules, RemovalReason } from "./pool.ts";

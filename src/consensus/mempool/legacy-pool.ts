@@ -2,7 +2,7 @@ import { invariant } from "../../base/errors.ts";
 import { txGasLimitMaxOf } from "../../base/params/execution-limits.ts";
 import type { Address } from "../../base/primitives/address.ts";
 import type { Hash } from "../../base/primitives/hash.ts";
-import { EMPTY_CODE_HASH } from "../../evm/state/account.ts";
+import { EMPTY_CODE_HASH } from "../../base/types/constants.ts";
 import { checkFunds, checkNonce, reject } from "./admission.ts";
 import { type Entry, satisfiesPriceBump } from "./entry.ts";
 import { AuthorityCounts, type ListTotals, NonceList } from "./nonce-list.ts";

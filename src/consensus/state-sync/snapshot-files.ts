@@ -39,7 +39,7 @@ export class SnapshotFiles {
     });
   }
 
-  /** Empty if there is none. */
+  /** Empty if none. */
   chunk(height: number, format: number, index: number): Uint8Array {
     if (format !== SNAPSHOT_FORMAT || !this.#heights().includes(height)) return EMPTY_BYTES;
     return readIfThere(join(this.#folder(height), String(index)));

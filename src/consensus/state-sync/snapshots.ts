@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { HISTORY_STORAGE_ADDRESS } from "../../base/params/gas.ts";
+import { HISTORY_SERVE_WINDOW, HISTORY_STORAGE_ADDRESS } from "../../base/params/gas.ts";
 import { bytesToBigint, EMPTY_BYTES } from "../../base/primitives/bytes.ts";
 import { hashFromBigint, hashToBytes } from "../../base/primitives/hash.ts";
 import type { Failures } from "../../base/telemetry/failures.ts";
@@ -118,8 +118,6 @@ class SnapshotStoppedError extends Error {}
 
 /** Blocks whose hashes BLOCKHASH reaches. */
 const BLOCKHASH_WINDOW = 256;
-/** EIP-2935: the contract stores the hashes of so many blocks. */
-const HISTORY_SERVE_WINDOW = 8_191;
 
 /** A node without the blocks before a snapshot finds their hashes in the state. */
 function hasAncestors(state: StateReader, height: number, { blockHash }: Pick<Chain, "blockHash">) {

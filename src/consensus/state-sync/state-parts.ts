@@ -2,9 +2,9 @@ import type { Address } from "../../base/primitives/address.ts";
 import { addressToBytes } from "../../base/primitives/address.ts";
 import { type Hash, hashToBytes } from "../../base/primitives/hash.ts";
 import { keccak256 } from "../../base/primitives/keccak.ts";
+import { EMPTY_CODE_HASH } from "../../base/types/constants.ts";
 import { encodeChanges } from "../../chain/records/changes-record.ts";
 import type { StatePiece } from "../../chain/store/retention/state-pieces.ts";
-import { EMPTY_CODE_HASH } from "../../evm/state/account.ts";
 import type { AccountChange } from "../../evm/state/reader.ts";
 import type { BoundaryProofs } from "./boundary-proofs.ts";
 

@@ -30,7 +30,7 @@ export function readSnapshot(state: Pick<StateReader, "storage">): StoredSnapsho
  *
  *     RLP([startingSetHash, [[address, publicKey] …], [[signer, block, candidate, 0xff or 0x00, publicKey] …], [[address, block] …]])
  *
- * The last list has the jailed validators and is omitted if there are none.
+ * The last list has the jailed validators and is omitted if none.
  */
 export function writeSnapshot(snapshot: StoredSnapshot, state: AccountWriter): void {
   writeAccountBytes(state, CLIQUE_ADDRESS, encode(snapshot));

@@ -24,7 +24,7 @@ export type Snapshot = {
   readonly signers: readonly Signer[];
   /** In the order in which they were cast; all of one epoch. */
   readonly votes: readonly CastVote[];
-  /** Validators that were removed for an offence, with the block of their last offence, newest last; absent if there are none. */
+  /** Validators that were removed for an offence, with the block of their last offence, newest last; absent if none. */
   readonly jailed?: readonly Jailed[];
 };
 

@@ -79,7 +79,7 @@ export async function chooseForkPoint(
   }
 }
 
-/** The nodes' answer to `eth_config`, with a short timeout, because most nodes lack the method; undefined if there is none. */
+/** The nodes' answer to `eth_config`, with a short timeout, because most nodes lack the method; undefined if none. */
 async function readConfiguration(
   urls: readonly string[],
   access: RemoteAccess | undefined,

@@ -7,7 +7,7 @@ import fc from "../../../test/support/fast-check.ts";
 import { type Address, addressFromWord } from "../../base/primitives/address.ts";
 import { type Hash, hashFromBigint } from "../../base/primitives/hash.ts";
 import { toQuantity } from "../../base/primitives/quantity.ts";
-import { EMPTY_CODE_HASH } from "../../evm/state/account.ts";
+import { EMPTY_CODE_HASH } from "../../base/types/constants.ts";
 import type { AccountChange, StateReader } from "../../evm/state/reader.ts";
 import { ForkCache } from "./fork-cache.ts";
 import { ForkedState } from "./forked-state.ts";

@@ -116,7 +116,7 @@ export class RemoteState {
     return bigintOf(value);
   }
 
-  /** Hash of an older block; undefined if there is none. @throws ForkRemoteError, ForkProofError */
+  /** Hash of an older block; undefined if none. @throws ForkRemoteError, ForkProofError */
   hashAt(number: number): Hash | undefined {
     if (number < 0 || number >= this.#options.block) return undefined;
     if (this.#options.parentHash !== undefined) return this.#ancestorAt(number);

@@ -1,11 +1,10 @@
 import { isAtLeast } from "../../base/params/hardforks.ts";
 import { EMPTY_BYTES } from "../../base/primitives/bytes.ts";
-import { keccak256Hash } from "../../base/primitives/keccak.ts";
+import { EMPTY_CODE_HASH } from "../../base/types/constants.ts";
 import type { BlockContext, ExecuteOptions, ExecutionResult, Message } from "./evm.ts";
 import { precompilesAt } from "./precompiles/index.ts";
 import type { State } from "./state-port.ts";
 
-const EMPTY_CODE_HASH = keccak256Hash(EMPTY_BYTES);
 const BALANCE_END = 1n << 256n;
 
 /**

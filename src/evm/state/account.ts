@@ -1,6 +1,5 @@
-import { EMPTY_BYTES } from "../../base/primitives/bytes.ts";
 import type { Hash } from "../../base/primitives/hash.ts";
-import { keccak256Hash } from "../../base/primitives/keccak.ts";
+import { EMPTY_CODE_HASH } from "../../base/types/constants.ts";
 
 /** An account as stored flat; its storage root lives in the trie only. Balance in wei. */
 export type Account = {
@@ -8,9 +7,6 @@ export type Account = {
   readonly balance: bigint;
   readonly codeHash: Hash;
 };
-
-/** keccak256 of no code at all */
-export const EMPTY_CODE_HASH = keccak256Hash(EMPTY_BYTES);
 
 export const EMPTY_ACCOUNT: Account = { nonce: 0n, balance: 0n, codeHash: EMPTY_CODE_HASH };
 

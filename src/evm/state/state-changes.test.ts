@@ -4,7 +4,7 @@ import { createMemoryState } from "../../../test/support/evm/state/memory-state.
 import fc from "../../../test/support/fast-check.ts";
 import type { Address } from "../../base/primitives/address.ts";
 import type { Hash } from "../../base/primitives/hash.ts";
-import { EMPTY_CODE_HASH } from "./account.ts";
+import { EMPTY_CODE_HASH } from "../../base/types/constants.ts";
 import type { StateReader } from "./reader.ts";
 import { mergeChanges, patchedState, statePatch } from "./state-changes.ts";
 import { createWorldState } from "./world-state.ts";

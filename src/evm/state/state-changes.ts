@@ -3,7 +3,7 @@ import type { GenesisAlloc } from "../../base/params/genesis-account.ts";
 import type { Address } from "../../base/primitives/address.ts";
 import type { Hash } from "../../base/primitives/hash.ts";
 import { keccak256Hash } from "../../base/primitives/keccak.ts";
-import { EMPTY_CODE_HASH } from "./account.ts";
+import { EMPTY_CODE_HASH } from "../../base/types/constants.ts";
 import type { AccountChange, StateChanges, StateReader } from "./reader.ts";
 import type { WorldState } from "./world-state.ts";
 

@@ -2,13 +2,13 @@ import type { Address } from "../../base/primitives/address.ts";
 import { EMPTY_BYTES, equalBytes } from "../../base/primitives/bytes.ts";
 import { type Hash, hashFromBytes, hashToBytes } from "../../base/primitives/hash.ts";
 import { keccak256OfHex } from "../../base/primitives/keccak.ts";
+import { EMPTY_CODE_HASH } from "../../base/types/constants.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../store/trie/empty-root.ts";
 import { NodeBatch } from "../../store/trie/node-batch.ts";
 import { ChunkedNodeCache, NODE_CACHE_BYTES_MIN, type NodeCache } from "../../store/trie/node-cache.ts";
 import type { TrieNodeReader } from "../../store/trie/node-store.ts";
 import { createTrie } from "../../store/trie/trie.ts";
 import type { TrieChanges } from "../../store/trie/trie-update.ts";
-import { EMPTY_CODE_HASH } from "./account.ts";
 import type { AccountChange, StateChanges, StateReader } from "./reader.ts";
 import { decodeSlotValue, encodeSlotValue, encodeTrieAccount, storageRootOf } from "./trie-account.ts";
 

@@ -4,7 +4,7 @@ import fc from "../../../test/support/fast-check.ts";
 import { bigintToBytes } from "../../base/primitives/bytes.ts";
 import { hashFromBytes, hashToBytes } from "../../base/primitives/hash.ts";
 import { encodeRlp, InvalidRlpError } from "../../base/primitives/rlp.ts";
-import { EMPTY_CODE_HASH } from "./account.ts";
+import { EMPTY_CODE_HASH } from "../../base/types/constants.ts";
 import { decodeTrieAccount, encodeTrieAccount, storageRootOf } from "./trie-account.ts";
 
 const hash = fc.uint8Array({ minLength: 32, maxLength: 32 });

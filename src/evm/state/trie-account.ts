@@ -3,7 +3,8 @@ import { hashFromBytes, hashToBytes } from "../../base/primitives/hash.ts";
 import { writeHex } from "../../base/primitives/hex.ts";
 import { decodeRlp, encodeRlp, InvalidRlpError } from "../../base/primitives/rlp.ts";
 import { copyShared } from "../../base/primitives/slab.ts";
-import { type Account, EMPTY_CODE_HASH } from "./account.ts";
+import { EMPTY_CODE_HASH } from "../../base/types/constants.ts";
+import type { Account } from "./account.ts";
 
 /** An account as stored in a leaf of the account trie. `storageRoot` has 32 bytes. */
 export type TrieAccount = Account & { readonly storageRoot: Uint8Array };

@@ -4,7 +4,8 @@ import { createMemoryState } from "../../../test/support/evm/state/memory-state.
 import fc from "../../../test/support/fast-check.ts";
 import type { Address } from "../../base/primitives/address.ts";
 import { type Hash, hashFromBigint } from "../../base/primitives/hash.ts";
-import { type Account, EMPTY_ACCOUNT, EMPTY_CODE_HASH, isEmptyAccount } from "./account.ts";
+import { EMPTY_CODE_HASH } from "../../base/types/constants.ts";
+import { type Account, EMPTY_ACCOUNT, isEmptyAccount } from "./account.ts";
 import type { StateReader } from "./reader.ts";
 import { createWorldState } from "./world-state.ts";
 

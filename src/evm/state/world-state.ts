@@ -2,8 +2,9 @@ import { type Address, addressFromBytes } from "../../base/primitives/address.ts
 import { bigintToFixedBytes } from "../../base/primitives/bytes.ts";
 import type { Hash } from "../../base/primitives/hash.ts";
 import { keccak256Hash } from "../../base/primitives/keccak.ts";
+import { EMPTY_CODE_HASH } from "../../base/types/constants.ts";
 import type { State } from "../machine/state-port.ts";
-import { type Account, EMPTY_ACCOUNT, EMPTY_CODE_HASH, isEmptyAccount } from "./account.ts";
+import { type Account, EMPTY_ACCOUNT, isEmptyAccount } from "./account.ts";
 import {
   type AccountOverlay,
   changeOf,

@@ -62,7 +62,7 @@ export function createFlatCallTracer(tables: FrameTables): TracerFactory {
   };
 }
 
-/** Writes the list of `top` and every frame below it, in execution order; an empty list if there is none. */
+/** Writes the list of `top` and every frame below it, in execution order; an empty list if none. */
 export function writeFlatTraces(top: CallFrame | undefined, gas: FrameGas, style: FlatStyle, out: JsonWriter): void {
   out.text("[");
   if (top !== undefined) writeTraces(top, gas, style, [], out, true);

@@ -70,7 +70,7 @@ export function writeManifest(directory: string, manifest: Manifest): void {
   replaceFile(join(directory, MANIFEST_FILE), `${text}\n`, 0o600);
 }
 
-/** @throws BackupDamagedError if there is none, or if its format or content is wrong */
+/** @throws BackupDamagedError if it is missing, or if its format or content is wrong */
 export function readManifest(directory: string): Manifest {
   const path = join(directory, MANIFEST_FILE);
   let text: string;

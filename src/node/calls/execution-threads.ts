@@ -138,7 +138,7 @@ type ThreadedChain = {
   readonly store: Pick<ChainParts["store"], "followable" | "epoch" | "noteDamage">;
 };
 
-/** The threads that execute calls besides the thread of `chain`; undefined if there are none. */
+/** The threads that execute calls besides the thread of `chain`; undefined if none. */
 export function createExecutionThreads(
   config: Config,
   log: Logger,

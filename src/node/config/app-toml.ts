@@ -92,7 +92,7 @@ function isTable(line: string, group?: string): boolean {
 }
 
 /**
- * Sets `key` in the home's `app.toml`, which is made if there is none; comments and everything else stay. A crash leaves the old file
+ * Sets `key` in the home's `app.toml`, which is made if it is missing; comments and everything else stay. A crash leaves the old file
  * or the new one.
  */
 export function editAppToml(home: string, key: string, value: unknown): void {

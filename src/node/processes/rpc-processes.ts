@@ -268,7 +268,7 @@ function connectionsOf(process: RpcProcess): number {
   return process.connectionsOf("http") + process.connectionsOf("ws");
 }
 
-/** The processes that serve connections, as many as configured; undefined if there are none. */
+/** The processes that serve connections, as many as configured; undefined if none. */
 export function startRpcProcesses(
   config: Config,
   tls: TlsMaterial | undefined,

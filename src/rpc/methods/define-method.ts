@@ -21,7 +21,7 @@ export function defineForwardedMethod<const P extends ParamCodecs, Result>(
 }
 
 /** All methods that these modules export, alone or in lists. */
-export function methodsOf(...modules: readonly object[]): readonly Method<ServingPorts>[] {
+export function exportedMethods(...modules: readonly object[]): readonly Method<ServingPorts>[] {
   return modules.flatMap((module) => Object.values(module).flat()).filter(isMethod);
 }
 

@@ -95,7 +95,7 @@ export type MinedReceipt = {
 };
 
 /**
- * Blocks, transactions and receipts; undefined if there is none. A selector may throw BlockNotCanonicalError or PendingUnavailableError.
+ * Blocks, transactions and receipts; undefined if none. A selector may throw BlockNotCanonicalError or PendingUnavailableError.
  */
 export interface BlockReads {
   head(): MaybePromise<SealedHeader>;

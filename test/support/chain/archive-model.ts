@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import type { Address } from "../../../src/base/primitives/address.ts";
 import type { Hash } from "../../../src/base/primitives/hash.ts";
-import { EMPTY_TRIE_ROOT } from "../../../src/base/types/constants.ts";
+import { EMPTY_CODE_HASH, EMPTY_TRIE_ROOT } from "../../../src/base/types/constants.ts";
 import { type BlockRecord, gasPaymentsOf } from "../../../src/chain/block-store.ts";
 import type { LogBlockStore } from "../../../src/chain/store/log-block-store.ts";
-import { EMPTY_CODE_HASH } from "../../../src/evm/state/account.ts";
 import { createMemoryState, type MemoryState } from "../evm/state/memory-state.ts";
 import { createMemoryNodes } from "../store/trie/memory-nodes.ts";
 import { createTrie } from "./memory-disk.ts";

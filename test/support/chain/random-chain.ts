@@ -5,6 +5,7 @@ import { keccak256, keccak256Hash } from "../../../src/base/primitives/keccak.ts
 import { encodeBlockAccessList } from "../../../src/base/types/block-access-list.ts";
 import { logsBloom, mergeBloom } from "../../../src/base/types/bloom.ts";
 import {
+  EMPTY_CODE_HASH,
   EMPTY_REQUESTS_HASH,
   EMPTY_TRIE_ROOT,
   EMPTY_UNCLES_HASH,
@@ -16,7 +17,7 @@ import type { Log, Receipt } from "../../../src/base/types/receipt.ts";
 import { buildTransaction } from "../../../src/base/types/transaction/encode.ts";
 import type { Transaction } from "../../../src/base/types/transaction/transaction.ts";
 import type { BlockRecord } from "../../../src/chain/block-store.ts";
-import { type Account, EMPTY_CODE_HASH } from "../../../src/evm/state/account.ts";
+import type { Account } from "../../../src/evm/state/account.ts";
 import type { AccountChange } from "../../../src/evm/state/reader.ts";
 import { createStateTrie, type StateTrie } from "../../../src/evm/state/state-trie.ts";
 import type { NodeBatch } from "../../../src/store/trie/node-batch.ts";

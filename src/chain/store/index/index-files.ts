@@ -46,7 +46,7 @@ type IndexState = "clean" | "opening" | "open" | "damaged";
 
 export type IndexProgress = (progress: { readonly done: number; readonly total: number }) => void;
 
-/** The fault of the index file in a closed data directory, and its place; undefined if there is none. */
+/** The fault of the index file in a closed data directory, and its place; undefined if none. */
 export function findIndexFault(directory: string, onProgress?: IndexProgress): string | undefined {
   return findLmdbFault(join(directory, INDEX_FOLDER, DATA_FILE), { ...(onProgress && { onProgress }) });
 }

@@ -1,7 +1,7 @@
 import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
 import { hashToBytes } from "../../../base/primitives/hash.ts";
 import { keccak256Message, keccakMessage } from "../../../base/primitives/keccak.ts";
-import { EMPTY_CODE_HASH } from "../../../evm/state/account.ts";
+import { EMPTY_CODE_HASH } from "../../../base/types/constants.ts";
 import { byKey } from "../../../store/storage/row-order.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../../store/trie/empty-root.ts";
 import { HASH_ONLY } from "../../../store/trie/ordered-trie-root.ts";

@@ -321,9 +321,9 @@ export class NodeHistory {
       for (let n = 0; n < CHILDREN; n++) {
         if (((changed >> n) & 1) === 0) continue;
         const length = row[at++]!;
-        const end = length === CHILD_VERSION ? at : at + length;
+        const isOmitted = length === CHILD_VERSION;
+        const end = isOmitted ? at : at + length;
         if (((known >> n) & 1) === 0) {
-          const isOmitted = length === CHILD_VERSION;
           const reference = isOmitted ? this.#hashAt(owner, path, n, number) : row.subarray(at, end);
           if (reference === undefined) return undefined;
           references[n] = reference;

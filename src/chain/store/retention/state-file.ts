@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import type { Hash } from "../../../base/primitives/hash.ts";
-import { EMPTY_CODE_HASH } from "../../../evm/state/account.ts";
+import { EMPTY_CODE_HASH } from "../../../base/types/constants.ts";
 import type { AccountChange } from "../../../evm/state/reader.ts";
 import { ByteReader, ByteWriter } from "../../../store/storage/byte-io.ts";
 import type { Kv } from "../../../store/storage/kv.ts";

@@ -62,7 +62,7 @@ export class LatestValues implements Latest {
     return value;
   }
 
-  /** @param value undefined if there is none */
+  /** @param value undefined if none */
   set(key: Uint8Array, value: Uint8Array | undefined): void {
     const hash = this.#hashOf(key);
     this.#put(key, value, hash, this.#find(key, hash));

@@ -7,7 +7,7 @@ import fc from "../../../../test/support/fast-check.ts";
 import { type Address, addressFromBytes } from "../../../base/primitives/address.ts";
 import { bigintToBytes } from "../../../base/primitives/bytes.ts";
 import { type Hash, hashFromBigint, hashFromBytes } from "../../../base/primitives/hash.ts";
-import { EMPTY_CODE_HASH } from "../../../evm/state/account.ts";
+import { EMPTY_CODE_HASH } from "../../../base/types/constants.ts";
 import type { StateChanges } from "../../../evm/state/reader.ts";
 import { ByteReader } from "../../../store/storage/byte-io.ts";
 import { type ChangeRows, encodeChanges, readChangeRows } from "../../records/changes-record.ts";

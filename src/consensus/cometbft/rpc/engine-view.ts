@@ -6,7 +6,7 @@ import type { EngineRpc } from "./client.ts";
 
 type EngineViewModules = {
   readonly rpc: Pick<EngineRpc, "status" | "peers" | "round">;
-  /** Height of the oldest snapshot that this node offers; undefined if there is none. */
+  /** Height of the oldest snapshot that this node offers; undefined if none. */
   readonly oldestSnapshot: () => number | undefined;
   /** Milliseconds of a clock that never jumps. */
   readonly now: () => number;
@@ -164,7 +164,7 @@ type RetainHeights = {
   readonly height: number;
   /** Of the first block in CometBFT's store. */
   readonly earliest: number;
-  /** Height of the oldest snapshot that this node offers; undefined if there is none. */
+  /** Height of the oldest snapshot that this node offers; undefined if none. */
   readonly oldestSnapshot: number | undefined;
 };
 

@@ -28,7 +28,7 @@ export type ValidatorKey = {
   readonly publicKey: Uint8Array;
 };
 
-/** Creates the validator's key if there is none. @param privateKey random if not given */
+/** Creates the validator's key if it is missing. @param privateKey random if not given */
 export function createValidatorKey(directory: string, privateKey = randomPrivateKey()): void {
   createFile(join(directory, KEY_FILES.validator), jsonText(keyFile(privateKey)), 0o600);
 }
@@ -39,7 +39,7 @@ export function createNextKey(directory: string): ValidatorKey {
   return readKey(join(directory, KEY_FILES.next));
 }
 
-/** Creates the key with which CometBFT follows, if there is none. */
+/** Creates the key with which CometBFT follows, if it is missing. */
 export function createFollowerKey(directory: string): void {
   createFile(join(directory, KEY_FILES.follower), jsonText(keyFile(randomPrivateKey())), 0o600);
   createSigningState(directory, FOLLOWER_STATE_FILE);
@@ -50,7 +50,7 @@ export function readValidatorKey(directory: string): ValidatorKey {
   return readKey(join(directory, KEY_FILES.validator));
 }
 
-/** The key that will replace it; undefined if there is none. @throws EngineHomeError */
+/** The key that will replace it; undefined if none. @throws EngineHomeError */
 export function readNextKey(directory: string): ValidatorKey | undefined {
   const path = join(directory, KEY_FILES.next);
   return existsSync(path) ? readKey(path) : undefined;

@@ -23,7 +23,7 @@ export function comparePositions(left: SigningPosition, right: SigningPosition):
 /** The signing state of CometBFT, relative to its home. */
 export const SIGNING_STATE_FILE = "data/priv_validator_state.json";
 
-/** Creates the signing state of a key that has signed nothing, if there is none. @param file relative to the home */
+/** Creates the signing state of a key that has signed nothing, if it is missing. @param file relative to the home */
 export function createSigningState(directory: string, file = SIGNING_STATE_FILE): void {
   createFile(join(directory, file), jsonText(fileOf(NOTHING_SIGNED)), 0o600);
 }

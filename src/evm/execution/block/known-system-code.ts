@@ -1,11 +1,12 @@
+import { HISTORY_SERVE_WINDOW } from "../../../base/params/gas.ts";
 import type { Address } from "../../../base/primitives/address.ts";
 import { bytesToBigint } from "../../../base/primitives/bytes.ts";
 import { type Hash, hashFromBigint } from "../../../base/primitives/hash.ts";
 import type { BlockContext } from "../../machine/evm.ts";
 import type { WorldState } from "../../state/world-state.ts";
 
-/** Slots of both ring buffers. */
-const HISTORY_LENGTH = 8_191n;
+/** Of both ring buffers. */
+const RING_SLOTS = BigInt(HISTORY_SERVE_WINDOW);
 
 /** EIP-7002 and EIP-7251: excess and count of requests, head and tail of their queue. */
 const QUEUE_SLOTS = [0n, 1n, 2n, 3n].map(hashFromBigint);
@@ -33,16 +34,16 @@ export const KNOWN_CODES: ReadonlyMap<Hash, KnownCode> = new Map<Hash, KnownCode
 
 function storeBeaconRoot(address: Address, root: Uint8Array, block: BlockContext, state: WorldState): boolean {
   const time = block.timestampWord ?? BigInt(block.timestamp);
-  const index = time % HISTORY_LENGTH;
+  const index = time % RING_SLOTS;
   store(state, address, index, time);
-  store(state, address, index + HISTORY_LENGTH, bytesToBigint(root));
+  store(state, address, index + RING_SLOTS, bytesToBigint(root));
   return true;
 }
 
 function storeParentHash(address: Address, hash: Uint8Array, block: BlockContext, state: WorldState): boolean {
   const number = block.numberWord ?? BigInt(block.number);
   if (number === 0n) return false;
-  store(state, address, (number - 1n) % HISTORY_LENGTH, bytesToBigint(hash));
+  store(state, address, (number - 1n) % RING_SLOTS, bytesToBigint(hash));
   return true;
 }
 

@@ -4,9 +4,8 @@ import { createMemoryState } from "../../../../test/support/evm/state/memory-sta
 import { createMemoryNodes } from "../../../../test/support/store/trie/memory-nodes.ts";
 import type { Address } from "../../../base/primitives/address.ts";
 import { type Hash, hashFromBigint } from "../../../base/primitives/hash.ts";
-import { EMPTY_TRIE_ROOT } from "../../../base/types/constants.ts";
+import { EMPTY_CODE_HASH, EMPTY_TRIE_ROOT } from "../../../base/types/constants.ts";
 import type { TrieNodeReader } from "../../../store/trie/node-store.ts";
-import { EMPTY_CODE_HASH } from "../../state/account.ts";
 import type { StateChanges } from "../../state/reader.ts";
 import { createStateTrie } from "../../state/state-trie.ts";
 import { createWorldState } from "../../state/world-state.ts";

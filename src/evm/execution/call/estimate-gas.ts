@@ -1,8 +1,9 @@
 import { txGasLimitMaxOf } from "../../../base/params/execution-limits.ts";
 import { CALL_STIPEND, TX_BASE_GAS } from "../../../base/params/gas.ts";
 import { isAtLeast } from "../../../base/params/hardforks.ts";
+import { EMPTY_CODE_HASH } from "../../../base/types/constants.ts";
 import { isOutOfGas } from "../../machine/halts.ts";
-import { EMPTY_ACCOUNT, EMPTY_CODE_HASH } from "../../state/account.ts";
+import { EMPTY_ACCOUNT } from "../../state/account.ts";
 import { InvalidTransactionError } from "../errors.ts";
 import { type CallResult, messageBlobGas } from "../transaction/apply-message.ts";
 import {

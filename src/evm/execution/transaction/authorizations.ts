@@ -7,10 +7,11 @@ import {
   ZERO_ADDRESS,
 } from "../../../base/primitives/address.ts";
 import { concatBytes } from "../../../base/primitives/bytes.ts";
+import { EMPTY_CODE_HASH } from "../../../base/types/constants.ts";
 import { recoverAuthority } from "../../../base/types/transaction/sender.ts";
 import type { Authorization } from "../../../base/types/transaction/transaction.ts";
 import type { State } from "../../machine/state-port.ts";
-import { type Account, EMPTY_ACCOUNT, EMPTY_CODE_HASH, isEmptyAccount } from "../../state/account.ts";
+import { type Account, EMPTY_ACCOUNT, isEmptyAccount } from "../../state/account.ts";
 import type { TransactionGas } from "./transaction-gas.ts";
 
 /** EIP-7702: what stands before the address in the code of a delegated account. */

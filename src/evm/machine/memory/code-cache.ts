@@ -1,6 +1,6 @@
 import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
-import { keccak256Hash } from "../../../base/primitives/keccak.ts";
+import { EMPTY_CODE_HASH } from "../../../base/types/constants.ts";
 import type { Opcode } from "../opcodes.ts";
 import { writeSegments } from "./analyse.ts";
 import { writeBlocks } from "./code-map.ts";
@@ -33,8 +33,6 @@ const MARGIN = 64;
 /** Codes and their bytes remembered before all are forgotten; a forgotten one is read and analysed again. */
 const CODES_MAX = 20_000;
 const CODE_BYTES_MAX = 64 * 1024 * 1024;
-
-const EMPTY_CODE_HASH = keccak256Hash(EMPTY_BYTES);
 
 /** Code by hash, with numbers for records to name it by. Analysed for one set of opcodes. */
 export class CodeCache {

@@ -263,7 +263,7 @@ export class QuickJs {
     };
   }
 
-  /** Makes room for `bytes` in total. @returns 0 if there is none */
+  /** Makes room for `bytes` in total. @returns 0 if none */
   #grow(bytes: number): 0 | 1 {
     const pages = Math.ceil(((bytes >>> 0) - this.#memory.buffer.byteLength) / PAGE_BYTES);
     try {

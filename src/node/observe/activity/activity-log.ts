@@ -35,7 +35,7 @@ type EmptyBlocks = { first: number; last: number; count: number };
 /** Blocks that came faster than they could be shown, and their transactions. */
 type HiddenBlocks = { first: number; last: number; count: number; failed: number };
 
-/** Lines below a call's line; undefined if there are none. Never rejects. */
+/** Lines below a call's line; undefined if none. Never rejects. */
 type Details = (method: string, params: RawParams, isFailed: boolean) => Promise<readonly string[]> | undefined;
 
 const NO_WORDS = (record: CallRecord): CallWords => ({

@@ -1,7 +1,7 @@
 import type { Timers } from "../../../base/telemetry/timers.ts";
 import type { ExecutedBlock } from "../../../base/types/block.ts";
+import { EMPTY_CODE_HASH } from "../../../base/types/constants.ts";
 import type { Chain } from "../../../chain/chain.ts";
-import { EMPTY_CODE_HASH } from "../../../evm/state/account.ts";
 import { detailsOf } from "../log-transactions.ts";
 import type { ProjectNames } from "../project-names.ts";
 import type { TransactionTracer } from "../transaction-tracer.ts";

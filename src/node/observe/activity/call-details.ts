@@ -50,7 +50,7 @@ export class CallDetails {
     this.#modules = modules;
   }
 
-  /** Lines below the call's line; undefined at once if there are none. */
+  /** Lines below the call's line; undefined at once if none. */
   linesOf(method: string, params: RawParams, isFailed: boolean): Promise<readonly string[]> | undefined {
     const form = METHODS[method];
     const message = params?.[0];

@@ -1,5 +1,5 @@
 import type { Method } from "../../transport/dispatch/method.ts";
-import { methodsOf } from "../define-method.ts";
+import { exportedMethods } from "../define-method.ts";
 import type { ServingPorts } from "../rpc-ports.ts";
 import * as database from "./database.ts";
 import * as logging from "./logging.ts";
@@ -14,7 +14,7 @@ import * as traceBlocks from "./trace-blocks.ts";
 import * as traceChain from "./trace-chain.ts";
 import * as traceTransactions from "./trace-transactions.ts";
 
-export const DEBUG_METHODS: readonly Method<ServingPorts>[] = methodsOf(
+export const DEBUG_METHODS: readonly Method<ServingPorts>[] = exportedMethods(
   database,
   logging,
   memory,

@@ -81,7 +81,7 @@ function changedBetween(first: number, { number, at }: Last, inspection: Serving
  * `debug_preimage`: the address or slot behind a hashed key of the state tries, of the newest or an older block. Data that contracts hash
  * is not recorded; use `keccak256PreimageTracer` for it.
  *
- * @throws DebugError with geth's text if there is none, TracingTimeoutError
+ * @throws DebugError with geth's text if it is missing, TracingTimeoutError
  */
 export const preimage = defineMethod({
   name: "debug_preimage",

@@ -1,5 +1,5 @@
 import type { Method } from "../../transport/dispatch/method.ts";
-import { methodsOf } from "../define-method.ts";
+import { exportedMethods } from "../define-method.ts";
 import { forwarded, type ServingPorts } from "../rpc-ports.ts";
 import * as accounts from "./accounts.ts";
 import * as blocks from "./blocks.ts";
@@ -10,7 +10,7 @@ import * as time from "./time.ts";
 import * as wallet from "./wallet.ts";
 
 /** Methods of dev chains only: elsewhere tools would mistake the chain for one whose state they may change. */
-export const DEV_METHODS: readonly Method<ServingPorts>[] = methodsOf(
+export const DEV_METHODS: readonly Method<ServingPorts>[] = exportedMethods(
   accounts,
   blocks,
   client,

@@ -1,5 +1,5 @@
 import { aliasMethod, type Method } from "../../transport/dispatch/method.ts";
-import { methodsOf } from "../define-method.ts";
+import { exportedMethods } from "../define-method.ts";
 import { getBlockReceipts, getHeaderByHash } from "../eth/blocks.ts";
 import { getLogs } from "../eth/filters.ts";
 import { SAMPLE } from "../example-values.ts";
@@ -9,7 +9,7 @@ import * as logs from "./logs.ts";
 
 /** Erigon has some methods of `eth` under names of its own. */
 export const ERIGON_METHODS: readonly Method<ServingPorts>[] = [
-  ...methodsOf(blocks, logs),
+  ...exportedMethods(blocks, logs),
   aliasMethod(getHeaderByHash, "erigon_getHeaderByHash"),
   aliasMethod(getBlockReceipts, "erigon_getBlockReceiptsByBlockHash", [SAMPLE.hash]),
   aliasMethod(getLogs, "erigon_getLogs"),

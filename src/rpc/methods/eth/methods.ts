@@ -1,5 +1,5 @@
 import type { Method } from "../../transport/dispatch/method.ts";
-import { methodsOf } from "../define-method.ts";
+import { exportedMethods } from "../define-method.ts";
 import type { ServingPorts } from "../rpc-ports.ts";
 import * as blocks from "./blocks.ts";
 import * as client from "./client.ts";
@@ -16,7 +16,7 @@ import * as submit from "./submit.ts";
 import * as subscriptions from "./subscriptions.ts";
 import * as transactions from "./transactions.ts";
 
-export const ETH_METHODS: readonly Method<ServingPorts>[] = methodsOf(
+export const ETH_METHODS: readonly Method<ServingPorts>[] = exportedMethods(
   blocks,
   client,
   compilers,

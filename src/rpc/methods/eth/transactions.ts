@@ -56,7 +56,7 @@ export const getTransactionbyBlockNumberAndIndex = aliasMethod(
   "eth_getTransactionbyBlockNumberAndIndex",
 );
 
-/** `eth_getTransactionBySenderAndNonce`: the sender's mined or pooled transaction with that nonce; null if there is none. */
+/** `eth_getTransactionBySenderAndNonce`: the sender's mined or pooled transaction with that nonce; null if none. */
 export const getTransactionBySenderAndNonce = defineMethod({
   name: "eth_getTransactionBySenderAndNonce",
   params: { sender: address, nonce: quantity64 },

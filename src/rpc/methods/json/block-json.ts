@@ -55,7 +55,7 @@ function uncleText(uncle: Header, style: HeaderStyle): string {
   return `{${headerMembers(uncle, headerHash(uncle), style)},"size":${quantityText(size)},"uncles":[]}`;
 }
 
-/** JSON text of the uncle at `index`; null if there is none. */
+/** JSON text of the uncle at `index`; null if none. */
 export function uncleTextAt(uncles: readonly Header[] | undefined, index: number, style: HeaderStyle): string {
   const uncle = uncles?.[index];
   return uncle ? uncleText(uncle, style) : "null";

@@ -9,7 +9,7 @@ import type {
 import type { MinedTransaction, TransactionPosition } from "../../ports/chain-view.ts";
 import { dataText, plainListText, plainText, quantityText } from "./write.ts";
 
-/** JSON text of a transaction of the chain; null if there is none. */
+/** JSON text of a transaction of the chain; null if none. */
 export function minedTransactionText(mined: MinedTransaction | undefined): string {
   return mined ? transactionText(mined.tx, mined.sender, mined.position) : "null";
 }

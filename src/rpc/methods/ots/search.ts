@@ -161,7 +161,7 @@ export const searchTransactionsAfter = defineMethod({
   },
 });
 
-/** `ots_getTransactionBySenderAndNonce`: hash of the mined transaction of `sender` with that nonce; null if there is none. */
+/** `ots_getTransactionBySenderAndNonce`: hash of the mined transaction of `sender` with that nonce; null if none. */
 export const getTransactionBySenderAndNonce = defineMethod({
   name: "ots_getTransactionBySenderAndNonce",
   params: { sender: address, nonce: lenientInteger },

@@ -13,7 +13,7 @@ import { sendSigned } from "../eth/submit.ts";
 import { typedDataHash } from "../eth/typed-data.ts";
 import { callArguments } from "../params/call-arguments.ts";
 
-/** @throws TransactionFieldsError if there is none: `personal` has no default account */
+/** @throws TransactionFieldsError without a sender: `personal` has no default account */
 function senderOf<T>(from: T | undefined): T {
   if (from === undefined) throw new TransactionFieldsError("sender not specified");
   return from;

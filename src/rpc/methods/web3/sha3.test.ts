@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createTestModules } from "../../../../test/support/rpc/test-chain.ts";
-import { EMPTY_CODE_HASH } from "../../../evm/state/account.ts";
+import { EMPTY_CODE_HASH } from "../../../base/types/constants.ts";
 import { sha3 } from "./methods.ts";
 
 const modules = createTestModules();

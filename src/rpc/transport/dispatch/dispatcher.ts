@@ -58,7 +58,7 @@ const VALUE_BYTES = 128;
  */
 const LARGE_BODY_BYTES = 128 << 10;
 
-/** Stands for the method's name if there is none. */
+/** Stands for the method's name if it is missing. */
 const NO_METHOD = "request";
 
 /** Shorter results are encoded in a millisecond. */

@@ -139,7 +139,7 @@ export abstract class SocketConnection implements Connection {
 
   /**
    * Called after each read, or piece of one.
-   * @param message number of the incomplete message, undefined if there is none
+   * @param message number of the incomplete message, undefined if none
    */
   protected progressed(message: number | undefined, incompleteBytes: number): void {
     if (this.#isClosed) return;

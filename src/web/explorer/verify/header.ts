@@ -1,5 +1,5 @@
 import { NodeError } from "../../../base/errors.ts";
-import { HISTORY_STORAGE_ADDRESS } from "../../../base/params/gas.ts";
+import { HISTORY_SERVE_WINDOW, HISTORY_STORAGE_ADDRESS } from "../../../base/params/gas.ts";
 import { type Hash, hashFromBigint } from "../../../base/primitives/hash.ts";
 import type { Header } from "../../../base/types/header.ts";
 import { headerHash } from "../../../base/types/header-codec.ts";
@@ -66,8 +66,6 @@ export type ChainReads = {
   proof(account: string, slots: readonly Hash[], block: Hash): Promise<Json>;
 };
 
-/** EIP-2935: blocks whose hashes the state holds. */
-const HISTORY_SERVED = 8191;
 /** Up to so many parents are followed one by one: as much work as one proof. */
 const PARENTS_MAX = 16;
 /** Proofs from one block to the trusted one: 33 million blocks, more than any chain of today has. */
@@ -85,7 +83,7 @@ export async function checkChain(block: Json, trusted: TrustedBlock, reads: Chai
   }
   const isOlder = number < trusted.number;
   const target = isOlder ? { number, hash } : trusted;
-  if (Math.abs(number - trusted.number) > HOPS_MAX * HISTORY_SERVED) {
+  if (Math.abs(number - trusted.number) > HOPS_MAX * HISTORY_SERVE_WINDOW) {
     return unverified(`block ${trusted.number}, which this browser trusts, is too far away`);
   }
   try {
@@ -113,7 +111,7 @@ async function linkDown(younger: Json, target: TrustedBlock, reads: ChainReads):
       block = await verifiedBlock({ number: header.number - 1, hash: header.parentHash }, reads);
       continue;
     }
-    const number = Math.max(target.number, header.number - HISTORY_SERVED);
+    const number = Math.max(target.number, header.number - HISTORY_SERVE_WINDOW);
     const hash = await ancestorHash(block, number, reads);
     if (number === target.number) return compare(`hash of block ${number}`, target.hash, hash);
     block = await verifiedBlock({ number, hash }, reads);
@@ -123,7 +121,7 @@ async function linkDown(younger: Json, target: TrustedBlock, reads: ChainReads):
 /** Hash of block `number`, proven from the state after `block`. */
 async function ancestorHash(block: Json, number: number, reads: ChainReads): Promise<Hash> {
   const { stateRoot } = headerOf(block);
-  const slot = hashFromBigint(BigInt(number % HISTORY_SERVED));
+  const slot = hashFromBigint(BigInt(number % HISTORY_SERVE_WINDOW));
   const answer = await reads.proof(HISTORY_STORAGE_ADDRESS, [slot], block["hash"] as Hash);
   const { storageRoot } = provenAccount(stateRoot, HISTORY_STORAGE_ADDRESS, answer);
   const [storage] = answer["storageProof"] as readonly Json[];

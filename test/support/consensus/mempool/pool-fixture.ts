@@ -5,6 +5,7 @@ import { type Address, ZERO_ADDRESS } from "../../../../src/base/primitives/addr
 import { bigintToFixedBytes, EMPTY_BYTES } from "../../../../src/base/primitives/bytes.ts";
 import { ZERO_HASH } from "../../../../src/base/primitives/hash.ts";
 import { BLOOM_LENGTH } from "../../../../src/base/types/bloom.ts";
+import { EMPTY_CODE_HASH } from "../../../../src/base/types/constants.ts";
 import type { Header } from "../../../../src/base/types/header.ts";
 import type { TransactionFields } from "../../../../src/base/types/transaction/codec.ts";
 import { buildTransaction } from "../../../../src/base/types/transaction/encode.ts";
@@ -12,7 +13,7 @@ import { signAuthorization, signTransaction } from "../../../../src/base/types/t
 import type { FeeMarketTransaction, SetCodeTransaction } from "../../../../src/base/types/transaction/transaction.ts";
 import { Mempool } from "../../../../src/consensus/mempool/mempool.ts";
 import type { MempoolOptions, Submission } from "../../../../src/consensus/mempool/pool.ts";
-import { type Account, EMPTY_CODE_HASH } from "../../../../src/evm/state/account.ts";
+import type { Account } from "../../../../src/evm/state/account.ts";
 import type { StateReader } from "../../../../src/evm/state/reader.ts";
 
 export const CHAIN_ID = 1337n;

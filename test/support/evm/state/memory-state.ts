@@ -3,7 +3,8 @@ import type { GenesisAlloc } from "../../../../src/base/params/genesis-account.t
 import type { Address } from "../../../../src/base/primitives/address.ts";
 import { EMPTY_BYTES } from "../../../../src/base/primitives/bytes.ts";
 import type { Hash } from "../../../../src/base/primitives/hash.ts";
-import { type Account, EMPTY_CODE_HASH } from "../../../../src/evm/state/account.ts";
+import { EMPTY_CODE_HASH } from "../../../../src/base/types/constants.ts";
+import type { Account } from "../../../../src/evm/state/account.ts";
 import type { StateChanges, StateReader } from "../../../../src/evm/state/reader.ts";
 import { changesOfAlloc } from "../../../../src/evm/state/state-changes.ts";
 

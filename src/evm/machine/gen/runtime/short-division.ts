@@ -41,7 +41,7 @@ export function knownDivisor(divisor: bigint): { readonly isPair: boolean; reado
   return { isPair, operands: [...limbs, BigInt(shift), reciprocalOf(limbs)] };
 }
 
-/** ⌊(2^192 − 1) / (high·2^64 + low)⌋ − 2^64, with low = 0 if there is none. */
+/** ⌊(2^192 − 1) / (high·2^64 + low)⌋ − 2^64, with low = 0 if none. */
 function reciprocalOf([high, low = 0n]: readonly bigint[]): bigint {
   return ((1n << 192n) - 1n) / ((high! << 64n) | low) - (1n << 64n);
 }

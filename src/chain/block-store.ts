@@ -41,8 +41,7 @@ export type IncludedTransaction = RecordItem & {
 /** Block 0 before the root of its state is known. */
 export type GenesisState = {
   /**
-   * Its accounts as `encodeChanges` has them. Made when they are asked for, since those of a large state are most of the memory of a first
-   * start.
+   * Its accounts as `encodeChanges` writes them. They are encoded on demand: those of a large state take most of the memory of a first start.
    */
   state(): Uint8Array;
   blockOf(stateRoot: Hash): Omit<BlockRecord, "changes">;

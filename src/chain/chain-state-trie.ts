@@ -8,9 +8,8 @@ import type { BlockStore } from "./block-store.ts";
 const OLD_NODES_BYTES = 1 << 20;
 
 /**
- * The state trie of a chain, at every root that a block has. The newest state is worked on again and
- * again and has a cache of its own; nodes of an older one that were replaced before the store wrote
- * them are computed by the store.
+ * The state trie of a chain at the root of any block. Every block reads the newest state, so it has its own cache. The store recomputes
+ * nodes of an older state that were replaced before it wrote them.
  * @param options of the newest state's
  */
 export function createChainStateTrie(

@@ -83,8 +83,8 @@ export type RemoteChain = {
 type Entry = { readonly changes: StateChanges; readonly patch: StatePatch };
 
 /**
- * What callers of a dev chain set by hand, by the number of the block after which it was set. Reads of that state have it, and it is
- * part of what the next block changes; the block's own state root stays as it is.
+ * Values that callers of a dev chain set by hand, by the number of the block after which they were set. Reads of that state return them,
+ * and the next block includes them in its changes; the block's own state root stays as it is.
  */
 export class StatePatches {
   readonly #byNumber = new Map<number, Entry>();

@@ -56,7 +56,7 @@ export class AgreementReports {
     });
   }
 
-  /** Nobody would otherwise learn why a rule that all vote for is never agreed on. */
+  /** Without it no operator would learn why a rule that all vote for is never agreed on. */
   #reportDiffering(differing: ReadonlyMap<string, readonly bigint[]>): void {
     for (const [name, values] of differing) {
       if (this.#differing.get(name) === values.join()) continue;

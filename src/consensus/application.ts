@@ -75,7 +75,7 @@ export type BlockResult = {
   /** One for each element of `txs`, in order. */
   readonly results: readonly TxResult[];
   readonly validatorUpdates: readonly Validator[];
-  /** How long evidence counts from the next block on, in seconds, where this block changes it; null: as long as in the engine's genesis. */
+  /** The age limit of evidence in seconds from the next block on, if this block changes it; null: the limit of the engine's genesis. */
   readonly evidenceAgeSeconds?: number | null;
 };
 
@@ -140,8 +140,8 @@ export interface Application {
    */
   prepareProposal(proposal: Proposal & BlockBounds): Uint8Array[];
   /**
-   * Begins the block of a proposal that is expected, for at most `timeMs`; true where there is more to do. What it did is used where
-   * `prepareProposal` gets the same proposal. Never throws.
+   * Begins the block of an expected proposal, for at most `timeMs`, and returns whether more work is left. `prepareProposal` of the same
+   * proposal uses the result. Never throws.
    */
   prepareAhead?(proposal: Proposal & { readonly maxTxBytes: number }, timeMs: number): boolean;
   /** True when header fields and every element are valid in this order. Depends only on `input` and the committed state. */

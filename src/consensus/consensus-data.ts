@@ -18,8 +18,8 @@ import { integerOf, listOf, voteItem, voteOfItem } from "./voting/vote-codec.ts"
  *     [vote, startingSet]
  *     [vote or [], startingSet, parameterVote or [], [[address, height] …]]
  *
- * the last of them only where there is a vote about a rule, or an offence for which a validator was removed. Blocks written before there were votes
- * have the first three fields. Genesis has none, nor have imported blocks without a vote or an offence; they count as hash 0.
+ * The last form is for blocks with a vote about a rule, or an offence for which a validator was removed. Blocks from before votes existed have
+ * the first three fields. Genesis and imported blocks without a vote or an offence have no consensus data; they count as hash 0.
  */
 export type ConsensusData = {
   readonly consensusHash: Hash;
@@ -28,7 +28,7 @@ export type ConsensusData = {
   readonly nanos: number;
   /** The round in which the parent was committed; 0 when the proposer whose turn it was made it. */
   readonly parentRound: number;
-  /** Votes and offences, with what it takes to compute their effect again. */
+  /** Votes and offences, with the data from which their effect can be computed again. */
   readonly cast?: GovernanceInBlock;
 };
 

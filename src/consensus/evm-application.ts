@@ -87,7 +87,7 @@ type EvmApplicationModules = {
   /** Takes transactions into the pool. */
   readonly submissions: Pick<PeerSubmissions, "submit">;
   readonly beginBlock: BeginBlock;
-  /** Executes transactions of the next block ahead, of which `beginBlock` knows too. */
+  /** Executes transactions of the next block ahead; `beginBlock` uses the results. */
   readonly speculation?: PackingSpeculation | undefined;
   /** The votes this node casts when it proposes. */
   readonly proposals: Proposals;
@@ -341,7 +341,7 @@ export class EvmApplication implements Application {
   }
 
   /**
-   * A proposer without a schedule says nothing of its forks, and executes by other rules than those that have begun. Such blocks that are decided
+   * A proposer without a schedule does not name its forks, and may execute by rules that are over. Decided blocks of such a proposer
    * stay valid: older programs never name forks.
    */
   #assertForksNamed({ height, time, txs }: BlockInput): void {

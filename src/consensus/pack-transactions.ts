@@ -20,7 +20,7 @@ type AssembledBlock = {
   readonly packed: readonly Transaction[];
 };
 
-/** A block of which a part is packed. */
+/** A partly packed block. */
 export type BegunBlock = { readonly builder: BlockBuilder; readonly packing: Packing };
 
 export function beginPacking(
@@ -33,11 +33,11 @@ export function beginPacking(
 }
 
 /**
- * Builds a block from the pool. A transaction that crashes the executor, or with which the block cannot be sealed, is set aside and the
- * block is built again without it; all builds share `limits.timeMs`, and the last one is empty.
+ * Builds a block from the pool. A transaction that crashes the executor, or keeps the block from being sealed, is set aside and the
+ * block is built again without it. All builds share `limits.timeMs`, and the last one is empty.
  * @param begin begins a block on the head
- * @param begun such a block of which a part is packed; left where it is stale
- * @throws InvalidBlockError when not even the empty block is valid, and the damage of the index that executing one met
+ * @param begun a partly packed block, ignored if stale
+ * @throws InvalidBlockError if not even the empty block is valid; errors of a damaged index
  */
 export function assembleBlock(
   begin: () => BlockBuilder,
@@ -134,8 +134,8 @@ export type PackingSpeculation = Pick<Speculation, "begin" | "isPending" | "take
 /**
  * Puts the pool's best transactions into a block, in the order of geth's miner, until gas, bytes or time end.
  *
- * A transaction that does not fit closes its account for this block; one whose nonce was used meanwhile is skipped. The packing can be
- * resumed when the pool has more, as long as what was packed would come first again.
+ * A transaction that does not fit closes its account for this block; a transaction whose nonce is used by now is skipped. Packing can be
+ * resumed when the pool has more, as long as the packed transactions would still come first.
  */
 export class Packing {
   readonly #builder: BlockBuilder;
@@ -270,8 +270,8 @@ export class PackingAhead {
   #pause = 0;
 
   /**
-   * Goes on with the block that `key` describes, or begins it. In what is left of the time it reads trie nodes for the state root.
-   * @returns true where there is more to do
+   * Continues the block that `key` describes, or begins it. In the remaining time it reads trie nodes for the state root.
+   * @returns whether more work is left
    * @throws as `Packing.run` and `begin`
    */
   extend(key: string, begin: () => BegunBlock, timeMs: number): boolean {

@@ -95,8 +95,8 @@ export class PendingBlocks {
   }
 
   /**
-   * Undefined where none can be built. One of the same head that is up to two seconds old where the pool changes and blocks were asked for more often than
-   * `BUILDING_SHARE` allows, as it always is in geth.
+   * Undefined if no block can be built. If callers request blocks of a changing pool more often than `BUILDING_SHARE` allows, the block is up
+   * to two seconds old, as it always is in geth. Its parent is always the head.
    */
   current(): PendingBlock | undefined {
     const { chain, mempool, now } = this.#modules;

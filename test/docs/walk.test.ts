@@ -3,15 +3,8 @@ import { after, before, test } from "node:test";
 import type { Browser } from "playwright-core";
 import { MENU, pathOf } from "../../scripts/site/contents.mjs";
 import { chromiumPath, launchChromium } from "../explorer/browser.ts";
-import {
-  DESKTOP,
-  IS_NIGHTLY,
-  PHONE,
-  seriousFindings,
-  sidewaysPixels,
-  WINDOWS,
-  watchedPage,
-} from "../support/page-audit.ts";
+import { IS_NIGHTLY } from "../support/nightly.ts";
+import { DESKTOP, PHONE, seriousFindings, sidewaysPixels, WINDOWS, watchedPage } from "../support/page-audit.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 
 const path = chromiumPath();

@@ -68,6 +68,23 @@ describe("the code cache of a bundle", () => {
     rmSync(join(folder, others[0]!));
   });
 
+  test("is not stored by a process that changed a flag of V8: the next start would reject it", () => {
+    const path = cachePath();
+    rmSync(path);
+    const program = `
+      import { setFlagsFromString } from "node:v8";
+      import { loadBundle } from "${join(folder, "load-bundle.mjs")}";
+      const { saveCodeCache } = loadBundle();
+      setFlagsFromString("--heap-growing-percent=20");
+      saveCodeCache();`;
+    execFileSync(process.execPath, ["--input-type=module", "--eval", program], { env: { PATH: process.env["PATH"] } });
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.endsWith(".cache")),
+      [],
+    );
+    assert.equal(run(), "first");
+  });
+
   test("is not used for another source of the same length", () => {
     writeProgram("other");
     assert.equal(run(), "other");

@@ -1,14 +1,12 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { IS_NIGHTLY } from "./nightly.ts";
 
 export const DESKTOP = { width: 1280, height: 800 };
 export const PHONE = { width: 390, height: 844 };
 
-/** The nightly run looks at every page in every window; a change at each window, each scheme, and a page of each kind. */
-export const IS_NIGHTLY = process.env["EVMINT_TEST_EVERY"] === "1";
-
-/** In what windows every page is looked at. */
+/** The windows in which every page is opened. With a change each width and each scheme occurs once, and the nightly run has all four. */
 export const WINDOWS = [
   { name: "light, desktop", colorScheme: "light", viewport: DESKTOP },
   { name: "dark, phone", colorScheme: "dark", viewport: PHONE },

@@ -77,8 +77,8 @@ type Thread = {
   timer: Timer | undefined;
 };
 
-/** Loading the modules takes some 0.3 s; on a busy machine many times that. */
-const START_MS_MAX = 30_000;
+/** Loading the modules takes some 0.3 s, and a hundred times that on a starved machine. A thread that cannot load them ends without this limit. */
+const START_MS_MAX = 300_000;
 const IDLE_MS = 60_000;
 
 /** Runs calls in threads of their own, first come first served. A thread that fails takes only the call with it that it ran. */

@@ -39,7 +39,7 @@ export type AddressIndexProgress = { readonly indexedBlocks: number; readonly bl
 
 /** Where the index reads. */
 export type AddressIndexSource = {
-  /** Number of the newest indexed block; undefined while there is none. */
+  /** Number of the newest indexed block; undefined before the first. */
   head(): number | undefined;
   /** Number of the first block. */
   base(): number;
@@ -69,8 +69,8 @@ const INDEX_OFFSET = 27;
  *
  *     address ‖ block number ‖ index → roles
  *
- * It is built from the blocks, a slice at a time, when nothing else is to be done: no commit waits for it. A row of its own says up to
- * which block it is complete, written in the transaction of the rows, so that a stop in the middle costs nothing.
+ * It is built from the blocks in slices while the node is idle, so no commit waits for it. A separate row records the last block that it
+ * covers. Each slice updates this row in its own transaction, so an interrupted build loses nothing.
  */
 export class AddressIndex {
   readonly #kv: Kv;

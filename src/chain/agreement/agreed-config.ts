@@ -9,8 +9,8 @@ import { isForkName, type Parameter, readAgreement } from "./agreement.ts";
 /**
  * The rules of a genesis file with what the validators agreed on up to the head.
  *
- * `config` is one object for as long as the chain is open, whose fields change with the head: modules that hold it read each field when they need
- * it. The rules of blocks that exist never change: a fork is agreed on before it begins.
+ * `config` stays the same object while the chain is open. Its fields change with the head, so modules read each field when they need it.
+ * The rules of existing blocks never change: a fork is agreed on before it begins.
  */
 export class AgreedConfig {
   readonly config: ChainConfig;

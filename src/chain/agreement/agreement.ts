@@ -18,7 +18,7 @@ export type CastParameterVote = Parameter & { readonly signer: Address; readonly
 
 /** What the validators agreed on up to some block, and the votes that are open. */
 export type Agreement = {
-  /** In the order in which they were first agreed on; forks thereby in the order of their times. */
+  /** In the order of their first agreement, which for forks is the order of their times. */
   readonly values: readonly Parameter[];
   /** In the order in which they were cast. */
   readonly votes: readonly CastParameterVote[];

@@ -28,7 +28,7 @@ export type FeeHistory = {
   readonly oldestBlock: number;
   /** One list a block, one entry a percentile; absent without percentiles. */
   readonly reward?: readonly (readonly bigint[])[];
-  /** One more than there are blocks: the next block's is last. */
+  /** One for each block, and the next block's last. */
   readonly baseFeePerGas: readonly bigint[];
   readonly gasUsedRatio: readonly number[];
   readonly baseFeePerBlobGas: readonly bigint[];
@@ -75,7 +75,7 @@ export class FeeHistories {
   history(request: FeeHistoryRequest): MaybePromise<FeeHistory> {
     const { blockCount, newest, percentiles } = request;
     const last = this.#newestStored(newest);
-    // Hashes of blocks before the oldest are not asked for: a fork would fetch them.
+    // Does not read hashes before the oldest block: a fork would fetch them.
     const isKnown = newest !== "pending" && last >= this.#chain.oldest().block;
     const hash = isKnown ? this.#chain.blockHash(last) : undefined;
     const rowFees = FEES_OF_A_BLOCK + percentiles.length;
@@ -199,7 +199,7 @@ type Collection = {
   readonly first: number;
   readonly last: number;
   readonly lastHash: Hash;
-  /** The block after them, if it was asked for. */
+  /** The block after them, if requested. */
   readonly pending: ExecutedBlock | undefined;
   /** So far, newest first: each header names the block before. */
   readonly rows: FeeRow[];

@@ -12,7 +12,7 @@ export const BAD_BLOCK_LIMITS = {
 
 export type BadBlocksLimits = { readonly [Name in keyof typeof BAD_BLOCK_LIMITS]: number };
 
-/** Blocks that were rejected because they break a rule, as long as the process runs. */
+/** Blocks that this process rejected because they break a rule. */
 export class BadBlocks {
   readonly #limits: BadBlocksLimits;
   readonly #blocks = new Map<Hash, { readonly block: Block; readonly bytes: number }>();

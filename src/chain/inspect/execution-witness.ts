@@ -31,12 +31,12 @@ export type WitnessModules = {
 const CACHE_BYTES = 1 << 20;
 
 /**
- * Executes a block of the chain once more and records what of the parent's state it reads, with the trie nodes that show it and those
- * that the new state root is computed from.
+ * Executes a block of the chain again and records what it reads from the parent's state, the trie nodes that prove these values, and the
+ * nodes from which the new state root is computed.
  *
- * @param modules.evm one of its own: it must not know codes already
- * @param take called with the bytes of each part; throws where the witness gets too large
- * @throws InvalidBlockError where the block is more than what its transactions do
+ * @param modules.evm a fresh one, which has no code cached
+ * @param take called with the bytes of each part; throws when the witness gets too large
+ * @throws InvalidBlockError if the block changes state beyond what its transactions do
  */
 export function executionWitness(
   { block, senders }: Pick<ExecutedBlock, "block" | "senders">,

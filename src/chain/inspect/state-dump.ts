@@ -156,7 +156,7 @@ function inOrder<Item extends { readonly hash: Hash }>(found: readonly Item[]): 
   return [...found].sort((a, b) => (a.hash < b.hash ? -1 : 1));
 }
 
-/** @param start a number of any length, of which the last 32 bytes count */
+/** @param start a number of any length; only its last 32 bytes count */
 function hashAt(start: Uint8Array): Hash {
   return hashFromBytes(leftPad(start.subarray(-32), 32));
 }

@@ -8,7 +8,7 @@ import { packNibbles } from "../../store/trie/nibbles.ts";
 import type { TrieNodeReader } from "../../store/trie/node-store.ts";
 import { trieLeaves } from "../store/nodes/walk-trie.ts";
 
-/** How many of one kind there are, and the bytes of their keys and values in geth's database. */
+/** The number of items of one kind, and the bytes of their keys and values in geth's database. */
 export type SizeOfKind = { count: number; bytes: number };
 
 export type StateSize = Readonly<Record<"accounts" | "slots" | "accountNodes" | "storageNodes" | "codes", SizeOfKind>>;
@@ -80,7 +80,7 @@ export async function measureState(
   return size;
 }
 
-/** Length of an account in geth's flat state: as in a leaf, with nothing in place of an empty root and of no code. */
+/** Length of an account in geth's flat state: as in a leaf, but an empty storage root and the hash of no code take no bytes. */
 function slimLength(leaf: Uint8Array): number {
   let content = leaf.length - LIST_PREFIX;
   if (equalBytes(storageRootOf(leaf), EMPTY_TRIE_ROOT_BYTES)) content -= HASH_LENGTH;

@@ -6,8 +6,7 @@ const TOPIC_BYTES = 32;
 const HASH_BYTES = 32;
 
 /**
- * The logs of a block with all that `eth_getLogs` says of them, in the order of the block; undefined
- * when there are none.
+ * The logs of a block with every field that `eth_getLogs` returns, in block order; undefined for a block without logs.
  *
  *     row           block hash 32 ‖ timestamp ‖ transaction*
  *     transaction   index ‖ hash 32 ‖ count ‖ log*            only those with logs
@@ -121,7 +120,7 @@ export type LogCursor = Pick<
   | ("dataOffset" | "dataLength")
 >;
 
-/** Which logs are wanted, as `LogFilter` says it. */
+/** The logs to select, as `LogFilter` describes them. */
 type LogMatcher = {
   matchesParts(bytes: Uint8Array, addressOffset: number, topicsOffset: number, topicCount: number): boolean;
 };
@@ -142,7 +141,7 @@ export class LogTable implements LogCursor {
   dataOffset = 0;
   dataLength = 0;
 
-  /** @param logs of which none is read yet */
+  /** @param logs a reader at the first log */
   constructor(logs: BlockLogs) {
     const table: number[] = [];
     while (logs.next()) {

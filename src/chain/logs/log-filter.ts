@@ -74,7 +74,7 @@ class ByteStrings {
   readonly #length: number;
   /** The only one: most filters name one, and a look-up in a map takes longer than the comparison. */
   readonly #only: Uint8Array | undefined;
-  /** By their last four bytes: numbers and addresses in topics begin with zeros. undefined where there is one. */
+  /** Keyed by their last four bytes, since numbers and addresses in topics begin with zeros; undefined for a single value. */
   readonly #byTail: ReadonlyMap<number, readonly Uint8Array[]> | undefined;
 
   /** @param strings at least one */
@@ -129,7 +129,7 @@ export interface LogSource {
    * @throws KvMissingRowError, BlockPrunedError
    */
   logsOf(number: number): BlockLogs | undefined;
-  /** Another number after each rollback, before which what was read may be of removed blocks; absent where there is none. */
+  /** A number that changes with each rollback: logs read under an older number may belong to removed blocks. Absent in a chain without rollbacks. */
   epoch?(): number;
 }
 

@@ -59,9 +59,8 @@ type Waiting = {
  *     postings   term ‖ chunk → offsets in the chunk (offset-set.ts)
  *     logs       block number → its logs (block-logs.ts)
  *
- * New blocks are held in memory and merged into the rows some hundreds at a time. Every reader reads
- * memory and rows together. A row of its own says up to which block the rows are complete; after a restart the
- * owner passes later blocks again.
+ * New blocks stay in memory until a merge writes some hundreds of them into rows. Readers combine memory and rows. A separate row records
+ * the last merged block; after a restart the owner passes later blocks again.
  */
 export class LogIndex implements LogSource {
   readonly #kv: Kv;
@@ -286,7 +285,7 @@ export class LogIndex implements LogSource {
     }
   }
 
-  /** Whether block `number` is among the candidates of each of its own terms, for checking the store. */
+  /** Whether block `number` is a candidate for each term of its logs; checks of the store use it. */
   holdsEveryTermOf(logs: BlockLogs): { readonly isWhole: boolean; readonly postings: number } {
     const terms = termsOfBlock(logs);
     let isWhole = true;
@@ -398,7 +397,7 @@ function byChunk(numbers: readonly number[]): Map<number, number[]> {
   return chunks;
 }
 
-/** Drops the blocks after `last`; how many there were. */
+/** Drops the blocks after `last` and returns their number. */
 function trim(postings: Map<LogTerm, number[]>, term: LogTerm, last: number): number {
   const numbers = postings.get(term);
   if (numbers === undefined) return 0;

@@ -21,7 +21,7 @@ export const ROLE = {
   touched: 16,
 } as const;
 
-/** In place of an index: one of the block's transactions changed the account, and only its execution shows which. */
+/** Instead of an index: some transaction of the block changed the account, and only executing the block tells which. */
 export const UNKNOWN_INDEX = 0xffff_ffff;
 
 /** One transaction that has to do with one address. */
@@ -67,7 +67,7 @@ export function* addressEntries(parts: AddressParts): Generator<AddressEntry> {
   }
   const paid = [header, ...uncles].map(({ coinbase }) => coinbase);
   const byProtocol = new Set([...SYSTEM_ACCOUNTS, ...paid, ...withdrawals.map(({ address }) => address)]);
-  // A block of one transaction needs no execution to know which one it was.
+  // In a block of one transaction it can only be that one.
   const index = transactionCount === 1 ? 0 : UNKNOWN_INDEX;
   for (const address of changed) {
     if (byProtocol.has(address) || seen.has(address)) continue;

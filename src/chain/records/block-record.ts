@@ -177,7 +177,7 @@ function changesReader(payload: Uint8Array): ByteReader {
   return reader;
 }
 
-/** As `decodeBlockRecord`, without the changes, which take as long as the rest. */
+/** As `decodeBlockRecord`, but skips the changes, which take as long to decode as the rest. */
 function decodeWithoutChanges(payload: Uint8Array): Omit<BlockRecord, "changes"> {
   return allAtOnce(decodeInSteps(payload));
 }
@@ -341,7 +341,7 @@ export function decodeChangeRows(payload: Uint8Array): ChangeRows {
   return readChangeRows(changesReader(payload));
 }
 
-/** The keys of all changes in a record, address or address ‖ slot, read as they are asked for. */
+/** The keys of all changes in a record, address or address ‖ slot, decoded lazily. */
 export function decodeChangedKeys(payload: Uint8Array): Generator<Uint8Array> {
   return readChangedKeys(new ByteReader(payload, decodePrefix(payload).changesOffset));
 }

@@ -10,8 +10,7 @@ import type { AccountChange, StateChanges } from "../../evm/state/reader.ts";
 import { type ByteReader, ByteWriter, MalformedBytesError } from "../../store/storage/byte-io.ts";
 
 /**
- * State changes in the block log. An entry is read alone when the state after its block is read,
- * so each carries its key and a checksum of its own.
+ * State changes in the block log. A read of the state after a block reads single entries, so each entry carries its key and a checksum.
  *
  *     changes   count ‖ account* ‖ count ‖ (code hash 32 ‖ length ‖ code)*
  *     account   flags ‖ account entry ‖ count ‖ slot entry*
@@ -191,7 +190,7 @@ export function* readChangedAddresses(reader: ByteReader): Generator<Address> {
   }
 }
 
-/** The keys of all entries, address or address ‖ slot, read as they are asked for. */
+/** The keys of all entries, address or address ‖ slot, decoded lazily. */
 export function* readChangedKeys(reader: ByteReader): Generator<Uint8Array> {
   for (let left = reader.varint(); left > 0; left--) {
     reader.byte();

@@ -192,9 +192,9 @@ function readOptionalBigint(reader: ByteReader): bigint | undefined {
 }
 
 /**
- * The first byte of every record of the block log and of state files; the second is the version of that kind's layout.
- * Numbers are never reused. A log whose first block is not block 0 has a state file beside it, or that first block changes
- * all of the state, as a genesis block does.
+ * The first byte of every record of the block log and of state files; the second byte is the version of its layout.
+ * Numbers are never reused. If the first block of a log is not block 0, a state file lies beside the log, or this block sets
+ * the whole state as a genesis block does.
  */
 export const RECORD_KIND = {
   block: 1,

@@ -79,8 +79,7 @@ export function readReceiptGas(reader: ByteReader): Pick<Receipt, "gasUsed" | "e
 }
 
 /**
- * The logs of the receipt that begins here as they are in it, after their number: a view, empty where there are none. What is after them is
- * not read.
+ * The encoded logs of the receipt that begins here, without their count: a view, empty for a receipt without logs. Reads nothing after them.
  * @throws MalformedBytesError
  */
 export function readReceiptLogs(reader: ByteReader): Uint8Array {

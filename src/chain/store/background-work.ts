@@ -134,7 +134,7 @@ export type DeferredTaskOptions = {
   readonly onFailure: (error: unknown) => void;
 };
 
-/** Work that is done a piece at a time when nothing else is to be done, as long as it is needed. */
+/** Work that runs in small pieces while the node is idle, until it is done. */
 export class DeferredTask {
   readonly #options: DeferredTaskOptions;
   #isDeferred = false;

@@ -5,12 +5,12 @@ import type { LogDirectory } from "../../store/storage/log/log-file.ts";
 const FILE = "range";
 const BYTES_MAX = 256;
 
-/** The last block before a range of blocks that is there whole or not at all, and where its record ends. */
+/** The last block before a range that is stored whole or not at all, and the end of its record. */
 export type RangeStart = { readonly number: number; readonly hash: string; readonly end: number };
 
 /**
- * The mark of a range of blocks that is being appended. As long as the mark is there, blocks after it have not been acknowledged: a start removes them, whatever
- * of them reached the disk. So they can be appended without a sync for each.
+ * Marks a range of blocks that is being appended. While the mark exists, no block after it is acknowledged: a start removes all that
+ * reached the disk. So the range needs no sync for each block.
  */
 export class BlockRangeMark {
   readonly #directory: LogDirectory;

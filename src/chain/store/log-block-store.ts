@@ -298,7 +298,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
     this.#guard.orPoison(() => this.#range.clear());
   }
 
-  /** @param start of a range that was not ended; undefined where its mark was not written, so that it has no blocks */
+  /** @param start of the unfinished range; undefined if its mark was never written, in which case the range has no blocks */
   removeUnfinishedRange(start: RangeStart | undefined): void {
     const head = this.head();
     if (start !== undefined && head !== undefined && head > start.number) {
@@ -308,8 +308,8 @@ export class LogBlockStore extends StoreView implements BlockStore {
   }
 
   /**
-   * Adds blocks as `append` does, and returns when all of them are on disk to stay: after a crash the first of them may be there alone. For a store that
-   * nobody reads yet.
+   * Adds blocks as `append` does, and returns once all of them are durable. A crash may leave any number of the first ones. For a store
+   * without readers.
    */
   appendAll(records: Iterable<readonly [BlockRecord, NodeBatch]>): void {
     for (const [record, nodes] of records) {
@@ -584,7 +584,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
 
   /**
    * Publishes the head to other processes too, from now on.
-   * @param onFailure called once when the file cannot be written any more: those that read it see an old head from then on
+   * @param onFailure called once when the file can no longer be written: from then on its readers see an old head
    */
   publishToFile(path: string, onFailure: (error: unknown) => void): void {
     this.#published.toFile(path, onFailure);

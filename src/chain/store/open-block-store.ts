@@ -31,7 +31,7 @@ export type DiskBlockStoreOptions = StoreOptions & {
   /** Throws the index away and makes it anew from the log. */
   readonly reindex?: boolean;
   readonly logger?: Logger;
-  /** How many rows wait in memory; BUFFER_LIMITS if not given. */
+  /** Limits of the rows held in memory; BUFFER_LIMITS if not given. */
   readonly bufferLimits?: BufferLimits;
   /** openLmdbKv if not given. */
   readonly openIndex?: typeof openLmdbKv;
@@ -64,8 +64,8 @@ const IN_MEMORY_LIMITS: MergeLimits = {
 };
 
 /**
- * A merge ends what can be undone cheaply, so a thousand blocks of a transaction can always follow one and be undone: all but the rare ones that it comes
- * into. A start after a kill computes the tries of those that wait again, 0.9 s of CPU for this many.
+ * Blocks before a merge can no longer be undone cheaply. With this limit a thousand blocks of one transaction each can be undone, unless a
+ * merge falls between them. A start after a kill recomputes the tries of unmerged blocks: 0.9 s of CPU for this many.
  */
 const UNDO_LIMITS: MergeLimits = {
   ...MERGE_LIMITS,
@@ -160,7 +160,7 @@ function diskOptions(options: DiskBlockStoreOptions) {
   };
 }
 
-/** Free bytes of the disk that holds the log, or of that of the index, which has fewer. */
+/** Free bytes of the log's disk or the index's disk, whichever has fewer. */
 function leastFreeSpace(directory: string, index: string): () => number {
   const inDirectory = createFreeSpaceReader(directory);
   if (!existsSync(index)) return inDirectory;

@@ -135,8 +135,8 @@ export const BACKFILL: LogReplacement = {
 };
 
 /**
- * Puts the log of the closed store in `BACKFILL_FOLDER`, which has every block of the closed store in `directory`, in the place of that
- * one's. The next opening makes the index. A process that dies at any step leaves the old chain, or the new one.
+ * Replaces the log of the closed store in `directory` by that of the closed store in `BACKFILL_FOLDER`, which has all its blocks. The next
+ * opening builds the index. A process that dies at any step leaves either the old chain or the new one.
  * @throws LockedError
  */
 export function adoptBackfilledLog(directory: string, failPoint: (name: string) => void = () => {}): void {

@@ -1,16 +1,16 @@
-/** Below the longest pause a node may have, 20 ms, by what a collection of garbage takes. */
+/** Leaves room for a garbage collection within the longest pause that a node may have, 20 ms. */
 const SLICE_MS = 4;
 
 /**
- * How many rows one transaction of a longer work writes: it and its commit are to be through in `sliceMs`. What a commit takes depends on pages, and
- * on the disk where pages are written one by one; the commits before say it. A slow one counts at once, and is forgotten slowly.
+ * Chooses the number of rows that one transaction of a longer work writes, so that it and its commit take at most `sliceMs`. The time of
+ * a commit depends on its pages and on the disk, so earlier commits predict it. A slow commit counts at once and is forgotten slowly.
  */
 export class SlicePace {
   readonly #sliceMs: number;
   readonly #now: () => number;
   #commitMsPerRow = 0;
   #start = 0;
-  /** When the work was asked for the last time whether it is late. */
+  /** Time of the last call of `isLate`. */
   #asked = 0;
 
   /** @param now milliseconds */

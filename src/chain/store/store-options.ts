@@ -15,7 +15,7 @@ export type LogBlockStoreOptions = {
   readonly createTrie: CreateTrie;
   /** Called by name before and after every step of `append`, for tests that die there. */
   readonly failPoint?: (name: string) => void;
-  /** Runs work once nothing else is to be done: `deferOn`, or `deferNothing` where there is no time between two blocks. */
+  /** Runs work when the node is idle: `deferOn`, or `deferNothing` if blocks follow each other without a pause. */
   readonly defer: (work: () => void) => void;
   readonly segmentBytesMax?: number;
   /** A replay commits its rows whenever it has read this much of the log; 8 MiB if not given. */
@@ -23,7 +23,7 @@ export type LogBlockStoreOptions = {
   readonly mergeLimits?: MergeLimits;
   /** Memory for what was read; by default the shares of CACHE_BYTES. Trie nodes are cached by the owner of the trie. */
   readonly caches?: StoreCacheSizes;
-  /** False where each block reads its values of the newest state once, and nobody else does: they do not stay decoded. */
+  /** False if only blocks read the newest state, each value once: then decoded values are not kept. */
   readonly decodesHead?: boolean;
   /** Builds the index of addresses; off if not given. */
   readonly addressIndex?: boolean;

@@ -172,7 +172,7 @@ export abstract class StoreView implements ReadableBlockStore {
     return this.index.trieNodes;
   }
 
-  /** Nodes of an old state are made when they are asked for; those after the last checkpoint all at once, in a second at most. */
+  /** Nodes of an old state are computed on demand; those after the last checkpoint all at once, in a second at most. */
   trieNodesAt(number: number): TrieNodeReader {
     invariant(this.isStored(number), `block ${number} must be stored to read its trie`);
     if (this.#states.isWriter && number === this.head()) return this.trieNodes;

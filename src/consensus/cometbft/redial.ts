@@ -51,7 +51,7 @@ export class Redial {
     if (!tries.some(({ since, dialed }) => time - dialed >= pauseAfter(time - since))) return;
     for (const each of tries) each.dialed = time;
     try {
-      // With the others: those that are not among them would not be dialed again.
+      // Together with the others: CometBFT stops dialing every peer that the list omits.
       await dial(addresses);
     } catch (error) {
       log.debug("missing peers are not dialed", { missing, error });

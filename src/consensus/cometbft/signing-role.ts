@@ -11,7 +11,7 @@ import { adoptNextKey, readNextKey, readValidatorKey, type ValidatorKey } from "
 import { forgetRestored } from "./signing/restored.ts";
 import { comparePositions, raiseSigningState, readSigningState, SIGNING_STEPS } from "./signing/signing-state.ts";
 
-/** A signer in a process of its own, which connects to CometBFT. */
+/** A signer in a separate process, which connects to CometBFT. */
 export type RemoteSigner = {
   /** tcp://host:port or unix://path, where CometBFT listens. */
   readonly address: string;
@@ -119,7 +119,7 @@ export class SigningRole implements BlockWatcher {
     const hasFollowed = this.#running === undefined && guardBlocks > 0;
     this.#running = this.address;
     if (hasFollowed) {
-      // A remote signer has a signing state of its own.
+      // A remote signer keeps its own signing state.
       if (remoteSigner === undefined) this.#raiseSigningState();
       forgetRestored(this.#options.directory);
     }

@@ -33,7 +33,7 @@ type StateSyncServersOptions = {
   readonly timeoutMs?: number;
 };
 
-/** A block of some MiB through a tunnel. CometBFT, whose snapshot waits for it, has no limit of its own there. */
+/** A block of some MiB through a tunnel. CometBFT's snapshot waits for it without a limit. */
 const TIMEOUT_MS = 15_000;
 /** A block of 8 MiB in base64, and the signatures of 10,000 validators. */
 const ANSWER_BYTES_MAX = 16 << 20;

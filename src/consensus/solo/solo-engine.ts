@@ -25,8 +25,8 @@ function modeOf(blockTime: BlockTime): BlockMode {
 }
 
 /**
- * Least seconds between the timestamps of two blocks: 1, as with anvil, Hardhat and `geth --dev`, so that other clients import the
- * chain. Only blocks that are configured more often than once a second repeat seconds, because time would run ahead for good.
+ * Least seconds between the timestamps of two blocks: 1, as with anvil, Hardhat and `geth --dev`, so other clients can import the
+ * chain. Blocks at a shorter interval than a second repeat timestamps: otherwise the chain's time would run away from the clock.
  */
 export function timestampStepOf(blockTime: BlockTime): 0 | 1 {
   return typeof blockTime === "object" && blockTime.intervalMs < 1000 ? 0 : 1;
@@ -57,7 +57,7 @@ type SoloEngineOptions = {
 /** A chain that takes all pending transactions at once goes on so until no more than this share of `batchAbove` is pending: few come while one block is made. */
 const BATCH_END_SHARE = 1 / 8;
 const RETRY_MS = 1000;
-/** Most of that time after attempts that packed no transaction: each can wait seconds for a remote chain that does not answer. */
+/** The longest such wait after attempts that packed no transaction: each can wait seconds for a remote chain that does not answer. */
 const RETRY_MAX_MS = 60_000;
 
 /** Shares of the interval: how often a block is packed ahead while transactions come, and for how long at a time. */
@@ -280,7 +280,7 @@ export class SoloEngine implements Omit<Engine, "start" | "stop"> {
     });
   }
 
-  /** Pending transactions that no block took, such as those that need a remote chain which does not answer. */
+  /** Pending transactions that no block took, say because their remote chain does not answer. */
   #retryUnpacked(): void {
     if (this.#unpackedAttempts === 0) this.#modules.onUnpacked?.();
     const first = this.#options.retryMs ?? RETRY_MS;
@@ -296,8 +296,8 @@ function later({ seconds, nanos }: Time, milliseconds: number): Time {
 }
 
 /**
- * keccak256 of RLP([height, seconds, nanos, proposer, sha256 of all transactions]): in place of a consensus engine's block hash. The
- * transactions are hashed as one string, because each ends where its RLP says.
+ * keccak256 of RLP([height, seconds, nanos, proposer, sha256 of all transactions]), which stands for a consensus engine's block hash. The
+ * transactions are hashed as one string, since their RLP delimits them.
  */
 function consensusHash(proposal: Proposal, txs: readonly Uint8Array[]): Hash {
   const number = (value: number) => bigintToBytes(BigInt(value));

@@ -50,7 +50,7 @@ export class ReceivedSnapshot {
   #block: BlockRecord | undefined;
   readonly #state = new OrderedState();
   readonly #codes = new Set<Hash>();
-  /** The account that came last, of which the next part may have more slots. */
+  /** The last received account; the next part may continue its slots. */
   #last: AccountChange | undefined;
 
   /** @param options the snapshot's description is consistent */
@@ -104,8 +104,8 @@ export class ReceivedSnapshot {
   }
 
   /**
-   * @param data of the block, as the network has it, with every offence that the block proves: a snapshot has those that had an effect
-   * @throws InvalidSnapshotError before the first chunk, or where it says something else
+   * @param data of the block on the network, with every offence that the block proves: a snapshot has only the effective ones
+   * @throws InvalidSnapshotError before the first chunk, or if the snapshot differs
    */
   assertConsensusData(data: ConsensusData): void {
     const received = this.#block?.consensusData ?? EMPTY_BYTES;

@@ -11,7 +11,7 @@ import { createChunkHash, describeSnapshot, SNAPSHOT_FORMAT } from "./snapshot-f
 /** Snapshots of this node: a peer that fetches the older one can finish while the next is written. */
 const SNAPSHOTS_KEPT = 2;
 
-/** A folder with such a name is a whole snapshot: height and format. */
+/** Name of the folder of a whole snapshot: height and format. */
 const NAME = /^(\d{1,15})-(\d{1,9})$/;
 /** Including format 1, whose folders were named only by height. */
 const ANY_FORMAT = /^\d+(-\d+)?$/;

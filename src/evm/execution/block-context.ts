@@ -66,7 +66,7 @@ export type GasPool = {
   paidGas: bigint;
 };
 
-/** The pool of a block of which nothing is used. */
+/** The unused gas pool of a block. */
 export function fullGasPool(gasLimit: bigint, blobGas: bigint): GasPool {
   return { gas: gasLimit, stateGas: gasLimit, blobGas, paidGas: 0n };
 }

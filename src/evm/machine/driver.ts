@@ -201,7 +201,7 @@ export class Driver {
     memory.setWord(environment.slotNumber, block.slotNumber ?? 0n);
   }
 
-  /** Puts the message as if a frame with nothing in it asked for it. */
+  /** Enters the message as if an empty frame called it. */
   #enter(message: Message, gas: bigint): void {
     const memory = this.#memory;
     const session = this.#session;

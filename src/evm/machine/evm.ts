@@ -73,7 +73,7 @@ export type BlockContext = ExecutionLimits & {
 
 export type ExecuteOptions = {
   readonly tracer?: Tracer | undefined;
-  /** Precompiles by address in place of the fork's own (state overrides of eth_call). */
+  /** Precompiles by address that replace the fork's own (state overrides of eth_call). */
   readonly precompiles?: ReadonlyMap<Address, Precompile> | undefined;
   /** Time on the clock of the engine (`performance.now()`) after which execution halts with "timeout". */
   readonly deadlineMs?: number | undefined;
@@ -86,7 +86,7 @@ export type ExecuteOptions = {
    * for what the caller looks at itself: sender, recipient and coinbase of a transaction.
    */
   readonly onAccess?: ((address: Address, slot: Hash | undefined) => void) | undefined;
-  /** The result has no logs: for a caller that does not read them. A tracer sees them all the same. */
+  /** Leaves logs out of the result, for a caller that does not read them. A tracer still sees them. */
   readonly withoutLogs?: boolean;
 };
 

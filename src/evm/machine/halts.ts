@@ -61,7 +61,7 @@ export const haltCode = {
   invalidOpcode: 12,
   timeout: 13,
   memoryLimit: 14,
-  /** geth's gas function for calls itself runs out of gas, and its caller says so again */
+  /** geth's gas function for calls itself runs out of gas, and its caller repeats the error */
   outOfGasInAccess: 15,
 } as const;
 

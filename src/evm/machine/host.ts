@@ -57,7 +57,7 @@ export function createHost(current: () => Session): HostFunctions {
   };
 }
 
-/** The account whose code a delegated account runs (EIP-7702); a delegation of that one is not followed. */
+/** The account whose code a delegated account runs (EIP-7702); a second delegation is not followed. */
 export function delegateOf(session: Session, account: number): number {
   const { memory, codes } = session;
   const { bytes } = codes.byId(memory.get32(account + record.codeId));

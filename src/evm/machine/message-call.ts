@@ -48,7 +48,7 @@ export function enterCall(session: Session): void {
     endWithoutFrame(session, EMPTY_SUCCESS, "all");
   } else {
     pushCall(session, snapshot);
-    // In the frame of the recipient, with which it is undone.
+    // In the frame of the recipient, so it is undone with this frame.
     if (sender !== undefined) logTransfer(session, sender, target, session.depth);
     useCachedCode(session, memory.get32(codeAccount + record.codeId));
   }

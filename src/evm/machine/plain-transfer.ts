@@ -8,9 +8,9 @@ import type { State } from "./state-port.ts";
 const BALANCE_END = 1n << 256n;
 
 /**
- * Executes a message to an account without code, as most transactions are: the interpreter would make records of both accounts in linear
- * memory, and run nothing. Undefined where there is more to it: code or a precompile, a transfer that fails, a caller that watches, and
- * the rules before EIP-161 and from EIP-7708.
+ * Executes a message to an account without code, the most common kind of transaction: the interpreter would create records of both accounts
+ * in linear memory and run nothing. Undefined for messages that need the interpreter: to code or a precompile, a failing transfer, a
+ * watching caller, and the rules before EIP-161 and from EIP-7708.
  */
 export function plainTransfer(
   { to, caller, value, gas }: Message,

@@ -28,7 +28,7 @@ export type Rules = {
   readonly eip7702: boolean;
   /** EIP-7708: a transfer of ether leaves a log */
   readonly eip7708: boolean;
-  /** EIP-8037: what the state grows by is paid in gas of its own; EIP-8038: prices of access; EIP-7928: their order */
+  /** EIP-8037: separate gas pays for the growth of the state; EIP-8038: prices of access; EIP-7928: their order */
   readonly eip8037: boolean;
   /** EIP-8246: SELFDESTRUCT burns nothing */
   readonly eip8246: boolean;

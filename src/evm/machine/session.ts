@@ -53,7 +53,7 @@ export type Session = {
   frameResult: FrameResult;
   /** Calls and creations reported to the tracer that have not ended */
   traced: number;
-  /** The cached code of each frame; undefined where it runs code of its own */
+  /** The cached code of each frame; undefined for a frame that runs uncached code */
   readonly codeAt: (Code | undefined)[];
   /** Gas at entry of each frame, stored for `onExit` only */
   readonly gasAtEntry: bigint[];

@@ -44,7 +44,7 @@ export type Precompile = {
   gas(input: Uint8Array): bigint;
   /**
    * The output, owned by the caller, or a failure, which burns all gas of the call.
-   * @param checkpoint called every few milliseconds by those that can take longer; may throw
+   * @param checkpoint called every few milliseconds by precompiles that can take longer; may throw
    */
   run(input: Uint8Array, checkpoint?: Checkpoint): Uint8Array | PrecompileFailure;
 };

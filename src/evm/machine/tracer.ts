@@ -4,7 +4,7 @@ import type { Log } from "../../base/types/receipt.ts";
 import type { Halt } from "./halts.ts";
 import type { LinearMemory } from "./memory/linear-memory.ts";
 
-/** Hooks into one execution. Every hook is optional; an engine pays only for those that are there. */
+/** Hooks into one execution. Every hook is optional, and an engine pays only for the given ones. */
 export interface Tracer {
   /** Sees the frames that `onEnter` and `onExit` see, in the engine's memory. */
   readonly frames?: FrameTracer;

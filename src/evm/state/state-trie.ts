@@ -48,7 +48,7 @@ export interface StateTrie {
 export type StateTrieOptions = {
   /** Memory for nodes. */
   readonly cacheBytes?: number;
-  /** Nodes are cached here, in place of a new cache of `cacheBytes`. */
+  /** Caches the nodes instead of a new cache of `cacheBytes`. */
   readonly cache?: NodeCache;
 };
 

@@ -47,7 +47,7 @@ function writeInteger(value: bigint, offset: number): number {
     encoded[offset] = Number(value);
     return offset + 1;
   }
-  // The last word first, of which `setBigUint64` takes as much as it has.
+  // The last word first: `setBigUint64` takes the lowest 64 bits.
   let start = WORDS_LENGTH - 8;
   integer.setBigUint64(start, value);
   for (let rest = value; rest >= WORD_LIMIT; ) {

@@ -4,7 +4,7 @@ import type { TrieNodeReader } from "../../store/trie/node-store.ts";
 import type { StateChanges } from "./reader.ts";
 import { createStateTrie, type StateTrie } from "./state-trie.ts";
 
-/** Memory for nodes that are read; those that are made stay as long as the trie. */
+/** Memory for nodes that are read; created nodes stay as long as the trie. */
 const CACHE_BYTES = 4 << 20;
 
 /** The state after changes one after the other, whose nodes are nowhere else. */

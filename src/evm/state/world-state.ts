@@ -77,7 +77,7 @@ class OverlaidState implements WorldState {
   readonly #base: StateReader;
   readonly #listsClearedSlots: boolean;
   readonly #overlays = new Map<Address, AccountOverlay>();
-  /** The overlay that was asked for last. */
+  /** The overlay used last. */
   #last: AccountOverlay | undefined;
   readonly #codes = new Map<Hash, Uint8Array>();
   #journal: Undo[] = [];

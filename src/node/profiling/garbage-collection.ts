@@ -3,14 +3,25 @@ import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from "n
 import { runInNewContext } from "node:vm";
 import type { GcStats, RuntimePort } from "../../rpc/ports/runtime.ts";
 
-/** The engine of Bun has no flags, and a function of its own. */
-const { Bun } = globalThis as { readonly Bun?: { gc(isSynchronous: boolean): void } };
+/** Bun has its own function in place of V8's flags. Node.js has `gc` if its caller passed `--expose-gc`. */
+const { Bun, gc: exposed } = globalThis as {
+  readonly Bun?: { gc(isSynchronous: boolean): void };
+  readonly gc?: () => void;
+};
 
-/** Makes a function that collects all garbage of this thread at once; V8 shows it to new contexts only. */
+/**
+ * Makes a function that collects all garbage of this thread at once. V8 exposes it to new contexts only, and the flag is for the whole
+ * process: left on, V8 would reject the code cache that this process stores (src/package/bundle/load-bundle.ts).
+ */
 export function garbageCollector(): () => void {
   if (Bun !== undefined) return () => Bun.gc(true);
+  if (exposed !== undefined) return exposed;
   setFlagsFromString("--expose-gc");
-  return runInNewContext("gc") as () => void;
+  try {
+    return runInNewContext("gc") as () => void;
+  } finally {
+    setFlagsFromString("--no-expose-gc");
+  }
 }
 
 /** Pauses stored, as many as in Go's runtime. */

@@ -31,8 +31,8 @@ export function loadBundle(user?: string): Bundle {
   const filename = join(directory, "evmint.cjs");
   // The bundle has no character outside ASCII except in comments; one byte a character halves its memory.
   const source = readFileSync(filename, "latin1");
-  // Of V8's flags too, with which it accepts code: processes with others would write over the caches of each other.
-  const flags = cachedDataVersionTag().toString(16);
+  // V8 accepts code only under the flags with which it was compiled: processes with other flags have caches of their own.
+  const flags = flagsTag();
   const pathOf = (suffix: string) =>
     join(directory, `evmint-${process.version}-${process.arch}-${flags}${suffix}.cache`);
   const common = pathOf("");
@@ -52,12 +52,15 @@ export function loadBundle(user?: string): Bundle {
   return {
     exports: module.exports,
     saveCodeCache() {
-      if (isStored || !isWritable(directory)) return;
+      // Flags that this process changed, say by debug_setGCPercent, are not those of the next start.
+      if (isStored || flagsTag() !== flags || !isWritable(directory)) return;
       isStored = true;
       writeCache(cachePath, build, script.createCachedData());
     },
   };
 }
+
+const flagsTag = () => cachedDataVersionTag().toString(16);
 
 /** Documented by Node, and missing in its types. */
 type ModuleInternals = { wrap(source: string): string };

@@ -2,7 +2,7 @@ import { invariant } from "../../base/errors.ts";
 import { latin1FromBytes } from "../../base/primitives/bytes.ts";
 import type { Kv, KvBuffer, KvRange, KvRow, KvUndo, KvWriter } from "./kv.ts";
 
-/** How many rows wait in memory. */
+/** Limits of the rows held in memory. */
 export type BufferLimits = {
   /** From so many on the oldest are to be written when nothing else is to be done, and before another transaction while twice as many wait. */
   readonly rowsMax: number;
@@ -50,7 +50,7 @@ export class BufferedKv implements Kv, KvWriter {
   #writing = false;
   readonly load?: NonNullable<Kv["load"]>;
 
-  /** @param kv which nobody else writes */
+  /** @param kv without another writer */
   constructor(kv: Kv, limits: BufferLimits = BUFFER_LIMITS) {
     this.#kv = kv;
     this.#limits = limits;
@@ -133,7 +133,7 @@ export class BufferedKv implements Kv, KvWriter {
     return reverse ? found.reverse() : found;
   }
 
-  /** Writes what waits first, in a transaction of its own. */
+  /** Writes the oldest waiting rows in a separate transaction. */
   transaction<T>(work: (writer: KvWriter) => T): T {
     this.#writeAll();
     this.#forbidUndo();
@@ -214,7 +214,7 @@ export class BufferedKv implements Kv, KvWriter {
     if (this.#writes.length > 0) this.#writeFirst(this.#writes.length);
   }
 
-  /** Where it fails, everything waits as before: rows that were written all the same are written again. */
+  /** If it fails, all rows wait as before; rows that reached the store are written again. */
   #writeFirst(count: number): void {
     invariant(!this.#writing, "transactions must not be nested");
     const rows = new Map<string, Uint8Array | undefined>();

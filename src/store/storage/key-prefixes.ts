@@ -16,7 +16,7 @@ export class KeyPrefixes {
 
   /**
    * @param length bytes of a prefix
-   * @param keys how many there is room for
+   * @param keys the capacity
    */
   constructor(length: number, keys: number) {
     this.#length = length;
@@ -43,7 +43,7 @@ export class KeyPrefixes {
     for (; key !== 0; key = this.#before[key - 1]!) yield key - 1;
   }
 
-  /** Makes room for `room` keys, of which there are `count`. */
+  /** Grows the capacity to `room` keys; `count` of them are used. */
   grow(keys: Keys, count: number, room: number): void {
     this.#table = new Int32Array(room * 2);
     this.#before = new Int32Array(room);

@@ -81,8 +81,8 @@ export interface Kv extends KvReader {
    */
   transaction<T>(work: (writer: KvWriter) => T): T;
   /**
-   * Replaces all rows by those that `fill` writes, in a fraction of the time that transactions take. Not while another thread reads.
-   * Where `fill` throws, or the process dies, the rows are those from before. Undefined where the store has no such way.
+   * Replaces all rows by those that `fill` writes, in a fraction of the time of transactions. Must not run while another thread reads.
+   * If `fill` throws or the process dies, the old rows remain. Undefined for a store without a bulk load.
    */
   load?(fill: (rows: KvLoad) => void): void;
   /**

@@ -14,7 +14,7 @@ type Holder = {
   readonly pid: number;
   /** When it started, in clock ticks since boot; undefined where the system does not tell. */
   readonly startTicks?: string;
-  /** Names the pid namespace and the boot, outside of which `pid` means nothing. */
+  /** Identifies the pid namespace and the boot in which `pid` is valid. */
   readonly world?: string;
 };
 
@@ -24,9 +24,8 @@ const O_EXLOCK = 0x20;
 const HELD_EXIT_CODE = 75;
 
 /**
- * Takes the lock file at `path` for this process. The lock is the system's where it has one
- * (flock(2)): it ends with the process however that dies, and works between containers. The file
- * remains and says who holds it, which alone decides on systems without such a lock.
+ * Takes the lock file at `path` for this process. On systems with flock(2) the system holds the lock: it ends with the process, however
+ * that dies, and works between containers. The file remains and names the holder. On other systems only its contents decide.
  *
  * @throws LockedError
  */
@@ -42,7 +41,7 @@ export function lockFile(path: string, { systemLock = true }: LockOptions = {}):
   try {
     writeSync(fd, JSON.stringify(thisProcess()), 0);
   } catch (error) {
-    // On a full disk the system's lock holds all the same; only its holder has no name.
+    // On a full disk the system's lock still holds; only the name of its holder is missing.
     if (outcome !== "taken" || (error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
   }
   return {
@@ -65,8 +64,8 @@ function open(path: string, systemLock: boolean): number {
 }
 
 /**
- * Node has no flock(2). The command of that name has, and a lock belongs to the open file, which
- * parent and child share: it stays ours when the child is gone.
+ * Node.js does not offer flock(2), so this runs the command flock. The lock belongs to the open file, which parent and child share, so it
+ * outlives the child.
  */
 function lockDescriptor(fd: number): "taken" | "held" | "unavailable" {
   if (hasLockFlag()) return "taken";
@@ -116,7 +115,7 @@ function isRunning(holder: Holder): boolean {
   try {
     process.kill(holder.pid, 0);
   } catch (error) {
-    // EPERM: there is such a process, of another user.
+    // EPERM: the process exists and belongs to another user.
     if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
   }
   return holder.startTicks === startTicksOf(holder.pid);
@@ -141,7 +140,7 @@ function currentWorld(): string | undefined {
   }
 }
 
-/** A name of the time since the system was started; undefined where there is none. */
+/** Identifies this boot of the system; undefined if the system has no such name. */
 export function bootId(): string | undefined {
   try {
     return readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();

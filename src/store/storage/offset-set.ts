@@ -82,7 +82,7 @@ export function offsetsUpTo(set: OffsetSet, last: number): OffsetSet {
   return encodeOffsets(offsetsBetween(set, 0, last));
 }
 
-/** `set` without members below `first`; `set` itself where there is none. */
+/** `set` without its members below `first`; `set` itself if it has no such member. */
 export function offsetsFrom(set: OffsetSet, first: number): OffsetSet {
   if (first === 0 || offsetsBetween(set, 0, first - 1).length === 0) return set;
   return encodeOffsets(offsetsBetween(set, first, OFFSETS_PER_SET - 1));
@@ -103,7 +103,7 @@ export function unionOffsets(sets: readonly OffsetSet[]): OffsetSet {
   return isDense(bits) ? bits : encodeOffsets(offsetsBetween(bits, 0, OFFSETS_PER_SET - 1));
 }
 
-/** Ascending members of all `sets`, of which there is at least one, from `low` to `high`. */
+/** The members common to all `sets` from `low` to `high`, ascending. @param sets at least one */
 export function commonOffsets(sets: readonly OffsetSet[], low: number, high: number): number[] {
   let smallest = sets[0]!;
   for (const set of sets) if (set.length < smallest.length) smallest = set;

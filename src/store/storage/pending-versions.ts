@@ -8,7 +8,7 @@ const KEYS_MIN = 256;
 const VALUE_BYTES = 16;
 const NONE = -1;
 
-/** Bytes of each key, and how many of them `unwrittenKeysOf` is asked for. */
+/** Lengths in bytes of each key, and of the prefixes passed to `unwrittenKeysOf`. */
 export type KeyShape = { readonly keyLength: number; readonly prefixLength?: number | undefined };
 
 /** A version with its value, a view that holds until versions are removed; undefined: the key was deleted. */
@@ -125,7 +125,7 @@ export class PendingVersions {
     }
   }
 
-  /** Those that begin with `prefix`. Takes as long as there are keys with it, where it has the length of the shape's prefixes. */
+  /** Those that begin with `prefix`. Linear in their number if `prefix` has the length of the shape's prefixes. */
   *unwrittenKeysOf(prefix: Uint8Array): Generator<Uint8Array> {
     if (this.#prefixes === undefined || prefix.length !== this.#shape.prefixLength) {
       for (const key of this.unwrittenKeys()) if (beginsWith(key, prefix)) yield key;

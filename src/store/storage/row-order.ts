@@ -20,7 +20,7 @@ export function byPrefix(count: number, prefixOf: (index: number) => number): Ui
   if (count <= FEW) return order.sort((a, b) => prefixes[a]! - prefixes[b]!);
   let sorted = new Uint32Array(count);
   for (let shift = 0; shift < PREFIX_BITS; shift += DIGIT_BITS) {
-    // By digit, how many have a smaller one: where the first with this one goes.
+    // For each digit, the number of keys with a smaller digit: the place of the first key with this digit.
     const starts = new Uint32Array(DIGITS + 1);
     for (let i = 0; i < count; i++) starts[((prefixes[i]! >>> shift) & (DIGITS - 1)) + 1]!++;
     for (let digit = 0; digit < DIGITS; digit++) starts[digit + 1]! += starts[digit]!;

@@ -61,11 +61,11 @@ export const META = {
   format: "format",
   /** number ‖ hash ‖ position after the record of the last block that is in the index */
   applied: "applied",
-  /** number of blocks from genesis of which a merge wrote everything; the rows of trie nodes are of the state after the last of them */
+  /** number of completely merged blocks, from genesis; the rows of trie nodes hold the state after the last of them */
   checkpoint: "checkpoint",
   /** number of the last merge that ended in a checkpoint */
   lastMerge: "last-merge",
-  /** number of blocks from genesis at the end of the merge under way; 0: there is none */
+  /** number of merged blocks, from genesis, once the running merge ends; 0: no merge runs */
   mergingBlocks: "merging-blocks",
   /** number of blocks, from genesis, whose rows in the two tables of logs are all there */
   logIndexedBlocks: "log-indexed-blocks",
@@ -84,11 +84,11 @@ export const META = {
 export const LOG_FORMAT = 2;
 
 /**
- * Raised when a table changes. In format 3 each block wrote the latest values, in format 4 each version of a trie node had a row of its own, in format 5
- * versions had all references, and rows of transactions the whole hash. All are read as they are; the next block makes the index a 6.
+ * Raised when a table changes. In format 3 each block wrote the latest values. In format 4 each version of a trie node had its own row. In
+ * format 5 versions held all references, and rows of transactions the whole hash. All are readable; the next block turns the index into format 6.
  */
 export const INDEX_FORMAT = 6;
-/** An older index is made anew from the log. */
+/** An older index is rebuilt from the log. */
 export const INDEX_FORMAT_MIN = 3;
 
 /** Data of a format this program does not know: written by a newer one, or by one too old. */

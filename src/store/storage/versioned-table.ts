@@ -52,21 +52,19 @@ export type VersionedTableOptions = {
 };
 
 /**
- * Keys with all the values they ever had: the latest in a row of its own, each older one at a
- * position of the log that a posting list names.
+ * Keys with all the values they ever had: the latest in its own row, each older one at a position of the log that a posting list names.
  *
  *     latest    key → varint number of the block that wrote it ‖ value, as of the last merge of the key
  *     history   key → the newest 1 to 64 versions
  *               key ‖ number of its first version → 64 older versions
  *     base      key → its value after block `base`, where the latest is newer
  *
- * A table that was pruned has no versions up to block `base`. A key whose latest value is as old has an empty history row: it has that value
- * at every block since. The first change after that saves the value in a base row.
+ * A pruned table has no versions up to block `base`. A key whose latest value is as old has an empty history row: it has this value
+ * at every block since. Its first later change saves the value in a base row.
  *
- * New versions are held in memory with their values, and merged into rows many blocks at a time: a B-tree takes sorted rows several times
- * faster than random ones, and a page that holds several of them is written once. Memory is read before the rows by every reader, so
- * that it makes no difference what is where. A key's rows are written in one transaction. The owner remembers up to which block the rows
- * are complete, and after a restart passes later versions to the table again.
+ * New versions stay in memory with their values, and are merged into rows many blocks at a time: a B-tree takes sorted rows several times
+ * faster than random ones, and writes a page with several of them once. Readers look into memory before the rows. One transaction writes
+ * all rows of a key. The owner records the last merged block, and after a restart passes later versions to the table again.
  */
 export class VersionedTable {
   readonly #options: VersionedTableOptions;
@@ -75,7 +73,7 @@ export class VersionedTable {
   #recent: PendingVersions;
   /** Versions being merged into rows, a slice at a time. */
   #merging: PendingVersions | undefined;
-  /** Keys of `#merging` in the order of their rows, once the first is to be merged, and how many are. */
+  /** Keys of `#merging` in the order of their rows, set when the first is due; `#merged` counts those done. */
   #order: Uint32Array | undefined;
   #merged = 0;
   /** The oldest block whose values can be read; set by the owner before it prunes. 0: nothing is pruned. */
@@ -169,7 +167,7 @@ export class VersionedTable {
     writer.put(this.#latestKey(key), joinLatest(number, value));
   }
 
-  /** Before the latest value of `key` is replaced: where it is also the oldest, no version in the log says so. */
+  /** Called before the latest value of `key` is replaced. If it is also the oldest value, no version in the log holds it. */
   #saveBaseValue(writer: KvWriter, key: Uint8Array): void {
     const row = writer.get(this.#latestKey(key));
     if (row === undefined) return;
@@ -237,7 +235,7 @@ export class VersionedTable {
     if (recent.size > 0) this.#merging = recent;
   }
 
-  /** Merges up to `keysMax` keys in one transaction, or until `isLate` says so of those merged; how many. 0: none is left. */
+  /** Merges up to `keysMax` keys in one transaction, or fewer once `isLate` of the number merged is true. Returns that number, 0 at the end. */
   mergeSome(keysMax: number, isLate: (keys: number) => boolean = () => false): number {
     const merging = this.#merging;
     if (merging === undefined) return 0;
@@ -310,7 +308,7 @@ export class VersionedTable {
     }
   }
 
-  /** Those of them that begin with `prefix`, each once, views. */
+  /** The keys that begin with `prefix`, each once, as views. */
   *#waitingKeysOf(prefix: Uint8Array): Iterable<Uint8Array> {
     yield* this.#merging?.unwrittenKeysOf(prefix) ?? [];
     for (const key of this.#recent.unwrittenKeysOf(prefix)) {

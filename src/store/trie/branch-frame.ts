@@ -59,7 +59,7 @@ export class BranchFrame {
     this.subtries = [];
   }
 
-  /** The branch before the change, as an object of its own. */
+  /** The branch before the change, as a separate object. */
   oldBranch(): BranchNode {
     return { kind: "branch", rlp: this.rlp, offsets: this.offsets.slice() };
   }

@@ -242,7 +242,7 @@ function isAddedBranch(subtrie: Subtrie | undefined): boolean {
   return subtrie.payload.length === HASH_LENGTH;
 }
 
-/** True when the short node `rlp` with these items is the leaf of `key`, of which `depth` nibbles are above it. */
+/** Whether the short node `rlp` with these items is the leaf of `key`, at a depth of `depth` nibbles. */
 function isLeafOf(key: Uint8Array, depth: number, rlp: Uint8Array, items: Int32Array): boolean {
   const [start, end] = [items[0]!, items[1]!];
   return isLeafPathOf(key, depth, rlp, contentStart(rlp, start), end);

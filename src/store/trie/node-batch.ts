@@ -20,10 +20,10 @@ export const PLACE = 5;
 export const COLUMNS = 6;
 
 /**
- * The nodes that an update makes and those that it replaces, in the order in which that happens, in a few large arrays: an object
- * a node costs the garbage collector as much as the update itself.
+ * The nodes that an update creates and replaces, in order, in a few large arrays: one object for each node would cost the garbage
+ * collector as much as the update itself.
  *
- *     entry   path (a nibble a byte) ‖ hash 32 ‖ RLP, empty for a node that is replaced
+ *     entry   path (a nibble a byte) ‖ hash 32 ‖ RLP, empty for a replaced node
  */
 export class NodeBatch implements Iterable<TrieNode> {
   #columns = new Int32Array(COLUMNS * ENTRIES_MIN);
@@ -134,7 +134,7 @@ export class NodeBatch implements Iterable<TrieNode> {
     return this.#columns[index * COLUMNS + PATH_LENGTH]!;
   }
 
-  /** A number of its own for each path of up to two nibbles. */
+  /** A distinct number for each path of up to two nibbles. */
   shortPath(index: number): number {
     const columns = this.#columns;
     const row = index * COLUMNS;

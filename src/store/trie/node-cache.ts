@@ -32,20 +32,20 @@ const START_MASK = CHUNK_BYTES_MAX - 1;
 /** Beside place and length of a node in its chunk: it was taken. */
 const TAKEN = 1 << 31;
 const LENGTH_PREFIX = 2;
-/** So much of a chunk that goes is moved where more than that is wanted of all of them. */
+/** If at least this share of dropped chunks is still wanted, at most this share of each is moved to the new one. */
 const MOVED_SHARE = 1 / 2;
 const NODE_ROOM = LENGTH_PREFIX + HASH_LENGTH + LENGTH_LIMIT;
 
 /**
- * Nodes in chunks of bytes that are filled one after the other; the oldest chunk goes. A node that is found in the older half is
- * written again, so what is used stays. Of a chunk that goes, nodes that were not taken are written to the new one, half of it at most
- * where there are too many of them: in a large state most nodes are used again after many blocks, and what fills the chunks are versions
- * of those near the root. The index is set-associative, as the caches of processors are: the start of the hash picks a set of four
- * places. Nothing here is an object a node: the collector sees some dozen arrays.
+ * Nodes in byte chunks that fill one after the other; the oldest chunk is dropped. A node found in the older half is written again, so
+ * used nodes stay. When a chunk is dropped, its nodes that were never taken move to the new one, at most half of it if there are too many:
+ * in a large state most nodes are used again after many blocks, and the chunks fill with versions of nodes near the root. The index is
+ * set-associative like a processor's cache: the start of the hash selects a set of four places. No node is an object of its own, so the
+ * garbage collector sees only some dozen arrays.
  *
  *     node    length of the RLP u16 little-endian ‖ hash 32 ‖ RLP
  *
- * A view of a dropped chunk stays valid; it keeps that chunk alive, so views are for the time of an update.
+ * A view keeps its chunk alive after the chunk was dropped, so no view should outlive an update.
  */
 export class ChunkedNodeCache implements NodeCache {
   readonly #index: Int32Array;
@@ -55,7 +55,7 @@ export class ChunkedNodeCache implements NodeCache {
   readonly #chunks: Uint8Array[] = [];
   /** Where the nodes of each chunk end. */
   readonly #ends: Int32Array;
-  /** How much of a chunk that went was still wanted, in the mean of as many as there are. */
+  /** The share of a dropped chunk that was still wanted, as a moving average over `#chunkCount` chunks. */
   #wantedShare = 0;
   /** Number of the chunk that is being filled, from 1; its array is `chunks[filling % chunkCount]`. */
   #filling = 0;
@@ -138,7 +138,7 @@ export class ChunkedNodeCache implements NodeCache {
     return oldest;
   }
 
-  /** Begins a chunk, in place of the oldest one. */
+  /** Begins a chunk, which replaces the oldest. */
   #beginChunk(): void {
     this.#ends[this.#filling % this.#chunkCount] = this.#used;
     this.#filling++;
@@ -182,7 +182,7 @@ export class ChunkedNodeCache implements NodeCache {
     }
   }
 
-  /** The place of the index that refers to `node` of that chunk, -1 where none does. @param first word of its hash */
+  /** The place of the index that refers to `node` of that chunk, or -1. @param first word of its hash */
   #placeOf(first: number, number: number, node: number): number {
     const index = this.#index;
     const start = (first & this.#setMask) * WAYS * WORDS;

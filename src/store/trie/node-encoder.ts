@@ -105,7 +105,7 @@ export function encodeBranch({ old, changed, references, value }: BranchChange):
   return { bytes: out, length: at };
 }
 
-/** Nodes are written where they are hashed. Only a leaf with a very long value (a receipt, a transaction) needs room of its own. */
+/** Nodes are written where they are hashed. Only a leaf with a very long value (a receipt, a transaction) needs a separate buffer. */
 function bufferFor(payloadLength: number): Uint8Array {
   const length = payloadLength + 9;
   return length <= keccakMessage.length ? keccakMessage : new Uint8Array(length);

@@ -37,7 +37,7 @@ const HASH_ITEM = 0x80 + 32;
 /** Children and value of a branch. */
 export const BRANCH_ITEMS = 17;
 
-/** Length of a reference that is a hash; those that are nodes are shorter. */
+/** Length of a reference by hash; an embedded node is shorter. */
 export const HASH_LENGTH = 32;
 
 /** @throws InvalidRlpError when `rlp` is not a list of 2 or 17 items */
@@ -91,13 +91,13 @@ export function isHashItem(rlp: Uint8Array, at: number): boolean {
   return rlp[at] === HASH_ITEM;
 }
 
-/** Reference of the child at `nibble`, a view; undefined where there is none. */
+/** Reference of the child at `nibble`, a view; undefined without a child. */
 export function childReference(branch: BranchNode, nibble: number): Uint8Array | undefined {
   if (!hasChild(branch, nibble)) return undefined;
   return referenceAt(branch.rlp, branch.offsets[nibble]!, branch.offsets[nibble + 1]!);
 }
 
-/** Value that ends at the branch, a view; undefined where there is none. */
+/** Value that ends at the branch, a view; undefined without a value. */
 export function branchValue(branch: BranchNode): Uint8Array | undefined {
   const value = stringContent(branch.rlp, branch.offsets[16]!, branch.offsets[17]!);
   return value.length === 0 ? undefined : value;
@@ -108,7 +108,7 @@ function referenceAt(rlp: Uint8Array, start: number, end: number): Uint8Array {
   return rlp.subarray(referenceStart(rlp, start), end);
 }
 
-/** Where the reference in the item at `at` begins, without the prefix of a hash: at the end where there is none. */
+/** Offset of the reference in the item at `at`, after the prefix of a hash; the item's end if it is empty. */
 export function referenceStart(rlp: Uint8Array, at: number): number {
   return rlp[at]! < 0xc0 ? at + 1 : at;
 }

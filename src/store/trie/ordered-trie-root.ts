@@ -53,7 +53,7 @@ const EMPTY_ITEM = 0x80;
 const NO_PATH = new Uint8Array(KEY_NIBBLES_MAX);
 const UNKNOWN_HASH = new Uint8Array(HASH_LENGTH);
 const NO_SINK: EntrySink = () => {};
-/** In place of a child that a branch does not have. */
+/** Stands for a missing child of a branch. */
 const NO_CHILD = -0x8000_0000;
 
 /**

@@ -12,7 +12,7 @@ export class InvalidProofError extends NodeError {
 }
 
 /**
- * The value that `proof` shows `key` to have under `root`, a view; undefined when it shows that there is none.
+ * The value of `key` under `root` that `proof` proves, a view; undefined if it proves that `key` has no value.
  * @param proof nodes from the root on; each has to be needed
  * @throws InvalidProofError
  */

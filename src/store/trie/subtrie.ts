@@ -20,12 +20,12 @@ export type NodeSink = {
   replace(path: Uint8Array, depth: number, hash: Uint8Array): void;
 };
 
-/** Nibbles of the longest path of which every replaced node is reported. */
+/** Replaced nodes are reported for all paths of up to this many nibbles. */
 export const REPORTED_DEPTH = 2;
 
 /**
- * A subtrie whose topmost node is not encoded as long as its parent may still merge with it: a leaf, or an extension.
- * An extension with an empty path stands for the branch it refers to; branches never move, so they are encoded at once.
+ * A subtrie whose topmost node, a leaf or an extension, is not encoded yet because its parent may still merge with it.
+ * An extension with an empty path stands for the branch it refers to. Branches never merge, so they are encoded at once.
  */
 export type Subtrie = ShortNode;
 

@@ -153,7 +153,7 @@ export class TrieBuilder {
     return opened;
   }
 
-  /** Reference of a branch, with the extension from `start` where there is one. */
+  /** Reference of a branch, or of the extension from `start` to it. */
   #branch({ depth, references, changed }: OpenBranch, start: number): Uint8Array {
     const branch = encodeBranch({ old: undefined, changed, references, value: undefined });
     const payload = this.#writer.reference(branch, depth);

@@ -144,10 +144,10 @@ export class UnhashedNodes {
   }
 }
 
-/** One for all updates of a thread: their memory is compiled into the module that hashes them. It is empty between two of them. */
+/** Shared by all updates of a thread, since the hashing module has their memory compiled in. Empty between updates. */
 const nodesOfThread = new UnhashedNodes();
 
-/** Calls `use` with the nodes without a hash of this thread; those that it leaves there are forgotten. */
+/** Calls `use` with this thread's unhashed nodes, and drops those that it adds and leaves unhashed. */
 export function withUnhashedNodes<Result>(use: (nodes: UnhashedNodes) => Result): Result {
   const first = nodesOfThread.count;
   try {

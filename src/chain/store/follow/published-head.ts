@@ -178,7 +178,7 @@ export class HeadPublisher {
 
   /**
    * Publishes to this file too, from the next call of `publish` on.
-   * @param onFailure called once when the file cannot be written any more: those that read it see an old head from then on
+   * @param onFailure called once when the file can no longer be written: from then on its readers see an old head
    */
   toFile(path: string, onFailure: (error: unknown) => void): void {
     this.#file = HeadFile.create(path);

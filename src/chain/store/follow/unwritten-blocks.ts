@@ -18,8 +18,8 @@ type Decoded = { readonly stateRoot: Hash; readonly transactions: readonly { rea
 type Entry = UnwrittenBlock & { readonly codeHashes: readonly Hash[]; decoded: Decoded | undefined };
 
 /**
- * The newest blocks of a store that another thread or process writes, of which that one holds the rows in memory (`BufferedKv`): a follower makes the
- * same of the block log. Hashes of transactions cost more than all else of following a block, so they are computed when one is looked for.
+ * The newest blocks of a store that another thread or process writes. The writer still holds their rows in memory (`BufferedKv`), so a
+ * follower rebuilds these rows from the block log. Transaction hashes cost more than the rest, so they are computed at the first lookup.
  */
 export class UnwrittenBlocks implements UnwrittenRows {
   readonly #log: LogReader;

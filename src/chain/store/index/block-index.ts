@@ -179,7 +179,7 @@ export class BlockIndex implements MergedTables {
   }
 
   /**
-   * Writes block 0 with all of its state, and the checkpoint after it, in place of all rows. A process that dies leaves an index without blocks.
+   * Replaces all rows by those of block 0, its whole state and the checkpoint after it. A process that dies here leaves an index without blocks.
    * @param recordOf the record with this state root, which is in the log
    */
   writeGenesis(entries: StateEntries, recordOf: (stateRoot: Hash) => GenesisRecord, onCommit = () => {}): void {

@@ -130,7 +130,7 @@ function blockHashKey(hash: Hash): Uint8Array {
   return tableKey(TABLE.blockByHash, hashToBytes(hash));
 }
 
-/** So much of the hash of a transaction, and of a state root, names it. Nobody can make two that begin alike. */
+/** The bytes of a transaction hash or state root that identify it: enough that no collision can be found. */
 const HASH_PART = 16;
 
 function transactionKey(hash: Uint8Array): Uint8Array {

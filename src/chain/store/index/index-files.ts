@@ -92,7 +92,7 @@ export class IndexFiles {
    * cache, but when the system itself went down any page may be old: since it was opened the machine
    * must not have been started anew. Where starts have no name, a kill counts as a power cut.
    *
-   * A large index that was closed, and that nobody has written to or copied since, is not read where its owner checks it in the background: only the medium
+   * A large index that was closed, and neither written nor copied since, is not read if its owner checks it in the background: only a fault of the disk
    * can have changed it.
    */
   findFault(onProgress?: IndexProgress): string | undefined {
@@ -225,8 +225,8 @@ export type Compaction = {
 };
 
 /**
- * Copies the index of a data directory that nobody has open into a file without free pages. Every row is verified on the way. A process that dies
- * at any step leaves the old index or the new one; undefined when it was stopped.
+ * Copies the index of a closed data directory into a file without free pages, and verifies every row on the way. A process that dies
+ * at any step leaves either the old index or the new one. Undefined if it was stopped.
  * @throws LockedError, IndexUnusableError, KvCorruptionError
  */
 export async function compactIndex(

@@ -31,11 +31,11 @@ export class IndexMerge {
   readonly #undoMarks: UndoMarks;
   readonly #steps: readonly MergeStep[];
   #mergedBlocks: number;
-  /** Blocks that will be merged when the merge under way ends; undefined when there is none. */
+  /** Number of merged blocks once the running merge ends; undefined if no merge runs. */
   #mergingBlocks: number | undefined;
   /** Merges that ended since the index was made. */
   #lastMerge: number;
-  /** Rows of the merge under way, about, and how many of them are written. */
+  /** Approximate rows of the running merge, and how many of them are written. */
   #rows = 0;
   #writtenRows = 0;
 
@@ -55,7 +55,7 @@ export class IndexMerge {
     this.#lastMerge = readVarint(kv.get(metaKey(META.lastMerge))) ?? 0;
   }
 
-  /** Blocks from genesis of which nothing waits for a merge. */
+  /** Blocks from genesis that are merged completely. */
   get mergedBlocks(): number {
     return this.#mergedBlocks;
   }
@@ -207,11 +207,11 @@ export type MergeLimits = {
   readonly dropsReplacedNodes?: boolean;
 };
 
-/** How far merges hold up blocks where they do not come to an end between them. */
+/** How far merges delay blocks if they cannot finish between them. */
 export type MergePacing = {
-  /** Of what begins a merge, how much may wait until a block has to begin it. */
+  /** Multiple of the amount that begins a merge; a block starts the merge itself at this amount. */
   readonly beginLate: number;
-  /** A merge ends when one of so many parts of what begins the next one waits, or before. */
+  /** A merge ends by the time that one of this many parts of the next merge's beginning amount waits. */
   readonly pace: number;
   /** Blocks wait for the end of a merge of logs. */
   readonly areLogsAtOnce: boolean;

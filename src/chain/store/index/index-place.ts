@@ -17,7 +17,7 @@ import { makeFolder, syncDirectory, syncFile } from "../../../store/storage/make
 import { replaceFile } from "../../../store/storage/replace-file.ts";
 import { DATA_FILE, INDEX_FOLDER, removeIndexFiles } from "./index-files.ts";
 
-/** In the folder of an index outside its data directory: the path of that directory. */
+/** File in the folder of an index outside its data directory. It holds the path of that directory. */
 const OWNER_FILE = "data-directory";
 /** A copy that is not whole yet. */
 const UNFINISHED = `${DATA_FILE}.moving`;
@@ -28,10 +28,10 @@ class IndexFolderError extends NodeError {
 }
 
 /**
- * Moves the index of a data directory that nobody has open to `folder`, or back into the directory where that is null. The directory then has a link to the
- * folder in place of the index, so every reader finds it there. A process that dies on the way leaves the index in one of the two places; the next start
- * continues. `index.state` names the file that was closed, so a copy is checked before it is used.
- * @throws IndexFolderError where the folder is missing, as while its disk is not mounted, or belongs to another data directory
+ * Moves the index of a closed data directory to `folder`, or back into the directory if that is null. A link in the directory then leads
+ * every reader to the folder. A process that dies on the way leaves the index in one of the two places, and the next start continues.
+ * `index.state` names the file that was closed, so a copy is checked before use.
+ * @throws IndexFolderError if the folder is missing, say because its disk is not mounted, or belongs to another data directory
  */
 export function placeIndex(directory: string, folder: string | null, log: Logger): void {
   const place = join(directory, INDEX_FOLDER);

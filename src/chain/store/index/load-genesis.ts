@@ -52,7 +52,7 @@ function byAddress(entries: StateEntries): Uint32Array {
 /** Rows of one transaction: some 10 ms. A longer one, of a code, has its own. */
 const BATCH_BYTES = 1 << 20;
 
-/** Writes rows in transactions, where a store has no way of its own to load them. They wait in one buffer: as objects they would burden the garbage collector. */
+/** Writes rows in transactions for a store without a bulk load. Rows wait in one buffer: as objects they would burden the garbage collector. */
 export class RowBatches implements KvLoad, SortedRows {
   readonly #kv: Kv;
   readonly #onCommit: () => void;

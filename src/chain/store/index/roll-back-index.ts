@@ -17,10 +17,10 @@ export type RollbackModules = MergedTables & {
 };
 
 /**
- * Makes `last` the last block of the index; `removed` are all after it. Memory first: then one transaction, which may run twice. After an
- * exception the index must be opened again.
- * @param nodesBack nodes that lead from the state of the last block to that after `last`; asked for where rows or a merge under way
- * have nodes of the removed blocks, or memory has no others
+ * Makes `last` the last block of the index; `removed` are all blocks after it. Changes memory first, then rows in one transaction, which
+ * may run twice. After an exception the index must be opened again.
+ * @param nodesBack returns the nodes that lead from the last block's state back to that of `last`. Called if rows or the running merge
+ * have nodes of the removed blocks, or memory has no others.
  */
 export function rollBackIndex(
   kv: Kv,

@@ -33,8 +33,8 @@ const CACHED_MAX = 256;
 type CachedHash = { readonly number: number; readonly hash: Hash };
 
 /**
- * Blocks read from the log: whole ones, the last of which stay decoded, or one header, hash or
- * transaction without decoding the rest of its block. Callers ask only for blocks that are stored.
+ * Reads blocks from the log: whole ones, keeping the last of them decoded, or a header, hash or transaction without decoding the rest.
+ * Callers pass only numbers of stored blocks.
  */
 export class BlockReader {
   readonly #log: LogReader;

@@ -12,7 +12,7 @@ import type { BlockRecord } from "../../block-store.ts";
 import { StateRootMismatchError } from "../../store-errors.ts";
 import { rootOf, type StatelessBlocks } from "../stateless-blocks.ts";
 
-/** The trie that computes nodes again, over those that are there. */
+/** The trie that recomputes missing nodes, on top of the stored ones. */
 export type CreateTrie = (nodes: TrieNodeReader, options?: StateTrieOptions) => Pick<StateTrie, "update">;
 
 /** A rollback makes one update: filling the index of a large cache with zeros would take longer. */

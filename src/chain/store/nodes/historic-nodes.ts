@@ -15,7 +15,7 @@ import type { NodeHistory } from "./node-history.ts";
 const NODES_MAX = 10_000;
 const ZERO_VALUE = Uint8Array.of(1);
 
-/** What of the index the nodes of an old state are made from. */
+/** The parts of the index from which the nodes of an old state are computed. */
 type HistorySource = {
   readonly accounts: Pick<VersionedTable, "at">;
   readonly slots: Pick<VersionedTable, "at">;

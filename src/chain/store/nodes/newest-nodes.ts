@@ -25,11 +25,11 @@ const COLUMNS = 7;
 const BYTES_PER_PLACE = (COLUMNS + 4) * Int32Array.BYTES_PER_ELEMENT;
 
 /**
- * Of the trie nodes of blocks that no merge has written, those of the newest state: a block's node is written over that of the one before, so
- * that they take a quarter of the memory of all of them (`PendingNodes`) after some tens of blocks. Blocks cannot be removed again.
+ * The newest trie nodes of the blocks that no merge has written. A block's node overwrites the previous node at its place, so after some tens
+ * of blocks these take a quarter of the memory of all versions (`PendingNodes`). Blocks cannot be removed again.
  *
  *     key     owner ‖ path (a nibble a byte)
- *     node    hash 32 ‖ RLP, of length 0 where there is no node any more, and room for a longer one
+ *     node    hash 32 ‖ RLP, empty for a removed node ‖ room for a longer one
  */
 export class NewestNodes implements WaitingNodes {
   readonly #chunks: Uint8Array[] = [];

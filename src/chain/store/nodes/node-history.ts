@@ -26,7 +26,7 @@ export const VERSION_KEY_LENGTH_MAX = 2 + 32 + HISTORY_DEPTH + NUMBER_LENGTH;
 /** Of a version that has the whole node; a branch of hashes has 532 bytes. */
 const WHOLE_HEADER_LENGTH = 2;
 const VERSION_LENGTH_MAX = WHOLE_HEADER_LENGTH + 532;
-/** With its checksum and the header of the page, such a row fills one. */
+/** With its checksum and the page header, such a row fills a page. */
 const ROW_BYTES_MAX = 4_072;
 /** Of a version in a row: its distance and its length. */
 const VERSION_HEADER_MAX = 8;
@@ -161,7 +161,7 @@ export class NodeHistory {
     this.#recentBytes = 0;
   }
 
-  /** Writes up to `keysMax` versions, or until `isLate` says so of those written; how many. 0: none is left. */
+  /** Writes up to `keysMax` versions, or fewer once `isLate` of the number written is true. Returns that number, 0 at the end. */
   mergeSome(keysMax: number, isLate: (rows: number) => boolean): number {
     const first = this.#written;
     const end = Math.min(first + keysMax, this.#merging.length);
@@ -307,7 +307,7 @@ export class NodeHistory {
     return rlp && keccak256(rlp);
   }
 
-  /** RLP of the newest version, empty where the trie was empty; undefined where there is none. */
+  /** RLP of the newest version, empty if the trie was empty; undefined without a version. */
   #nodeAt(owner: Uint8Array, path: Uint8Array, number: number): Uint8Array | undefined {
     const references: (Uint8Array | undefined)[] = new Array(CHILDREN);
     let known = 0;

@@ -9,7 +9,7 @@ const CHANGED_MAX = 14;
  * sixteenth made a third of their bytes.
  */
 const WHOLE_EVERY = 64;
-/** In place of the length of a reference: the child has versions of its own, whose newest one has this hash. */
+/** Instead of the length of a reference: the child has its own versions, and the newest of them has this hash. */
 export const CHILD_VERSION = 0xff;
 /** Bytes before the children that changed, or before the node. */
 const HEADER_LENGTH = 2;

@@ -67,7 +67,7 @@ export class OrderedState {
   }
 
   /**
-   * Asserts that the state with `root` begins with what was added: up to the last account, and of that one up to its last slot, it has nothing else.
+   * Asserts that the state with `root` begins with exactly the added accounts, and the last of them with exactly the added slots.
    * @param proof the nodes on the way to the last account from the root on, then those on the way to its last slot
    * @throws InvalidProofError, InvalidRlpError
    */

@@ -4,7 +4,7 @@ import { COLUMNS, LENGTH, NodeBatch, PLACE } from "../../../store/trie/node-batc
 /** A chain makes some twenty nodes a block: from a thousand on, each of the first hundreds of blocks would pay for a table that grows. */
 const TABLE_MIN = 16_384;
 
-/** A place with its newest node, undefined where there is none any more; views. */
+/** A place with its newest node, undefined once removed; views. */
 export type WaitingNode = {
   readonly owner: Uint8Array;
   readonly path: Uint8Array;

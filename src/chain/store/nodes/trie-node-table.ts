@@ -32,14 +32,14 @@ const ROW_LENGTH_MAX = VERSIONS_OFFSET + HASH_PART + 532;
  * whole state of the last checkpoint. Rows are rewritten in place and never removed (ADR 47).
  *
  *     row      number of the merge u48 big-endian ‖ length of the newest version u16 little-endian ‖ newest ‖ version before
- *     version  first 16 bytes of the hash ‖ RLP; no bytes where there is no node
+ *     version  first 16 bytes of the hash ‖ RLP; no bytes for a removed node
  */
 export class TrieNodeTable implements TrieNodeReader {
   readonly #kv: Kv;
   readonly #dropsReplaced: boolean;
   #recent: WaitingNodes;
   #merging: WaitingNodes | undefined;
-  /** Places of `#merging` in the order of their rows, once the first is to be written, and how many are. */
+  /** Places of `#merging` in the order of their rows, set when the first is due; `#written` counts those done. */
   #order: Uint32Array | undefined;
   #written = 0;
   /** Number of the merge under way. */
@@ -112,7 +112,7 @@ export class TrieNodeTable implements TrieNodeReader {
     this.#mergeNumber = number;
   }
 
-  /** Writes nodes of up to `keysMax` places, or until `isLate` says so of those written; how many. 0: there is nothing left to write. */
+  /** Writes nodes of up to `keysMax` places, or fewer once `isLate` of the number written is true. Returns that number, 0 at the end. */
   mergeSome(keysMax: number, isLate: (keys: number) => boolean): number {
     const order = this.#sorted();
     const first = this.#written;

@@ -11,7 +11,7 @@ export type TrieLeaf = { readonly path: Uint8Array; readonly value: Uint8Array }
 /**
  * The leaves of a trie in the order of their keys.
  * @param owner empty for the account trie, keccak256 of the address for a storage trie
- * @param onNode called for each node that has a row of its own, with the nibbles of its path and its RLP
+ * @param onNode called for each node that has its own row, with the nibbles of its path and its RLP
  * @throws MissingTrieNodeError, InvalidRlpError
  */
 export function* trieLeaves(
@@ -41,7 +41,7 @@ export function* trieLeaves(
 }
 
 /**
- * Visits every node of the state trie `root` and of its storage tries; how many have a row of their own.
+ * Visits every node of the state trie `root` and of its storage tries. Returns the number of nodes with their own rows.
  * @throws MissingTrieNodeError, InvalidRlpError
  */
 export function walkStateTrie(nodes: TrieNodeReader, root: Uint8Array): number {

@@ -17,7 +17,7 @@ import { HASH_PART } from "../state/hashed-keys.ts";
 const ADDRESS_LENGTH = 20;
 const SLOT_LENGTH = 32;
 
-/** A state of which every part is read once, in the order of its tries. */
+/** A state that is read once, in the order of its tries. */
 export type StateSource = {
   /** Of the block that makes the state. */
   readonly number: number;
@@ -143,7 +143,7 @@ function writeSorted(rows: SortedRows, sorted: ExternalSort, table: number): voi
   });
 }
 
-/** Writes the rows of addresses by their hashes, of which a part orders the rows. */
+/** Writes the rows that map hashed addresses to addresses. The first bytes of the hash order the rows. */
 class HashedAddressRows {
   readonly #rows: SortedRows;
   /** Rows that begin with the same part of a hash: nearly always one. */

@@ -4,17 +4,17 @@ import type { PrunedKind } from "../index/pruned-range.ts";
 import { SlicePace } from "../slice-pace.ts";
 import { NO_ROWS, PRUNE_BATCHES, type PruneModules, type PruneStep, withoutRows } from "./prune-batches.ts";
 
-/** How many of the newest blocks are retained of each kind; undefined: all. */
+/** The number of newest blocks for which each kind of data is retained; undefined for all. */
 export type Retention = {
   /** Blocks with their receipts and logs. */
   readonly blocks?: number | undefined;
-  /** States that can be read; at most those of the blocks. */
+  /** Readable states; at most as many as blocks. */
   readonly states?: number | undefined;
-  /** States that can be proven; at most those that can be read. */
+  /** States with proofs; at most as many as readable states. */
   readonly proofs?: number | undefined;
 };
 
-/** The oldest block that is to be served of each kind. */
+/** The oldest block to serve for each kind of data. */
 export type PruneTargets = Readonly<Record<PrunedKind, number>>;
 
 /** Rows after which a batch ends: they are sorted in some milliseconds, and take some megabytes. */
@@ -23,8 +23,8 @@ const BATCH_ROWS = 10_000;
 const KINDS = ["states", "proofs", "blocks"] as const;
 
 /**
- * @param chain.base the oldest block there is
- * @param chain.merged the newest block of which nothing waits for a merge
+ * @param chain.base the oldest stored block
+ * @param chain.merged the newest completely merged block
  */
 export function pruneTargets(
   { blocks, states, proofs }: Retention,

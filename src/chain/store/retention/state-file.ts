@@ -230,8 +230,8 @@ function readEnd(file: LogFile): StateFile | undefined {
 }
 
 /**
- * Fills an empty index from a log whose first blocks are gone: with the state in a state file, and the blocks up to the one of that file. What comes after
- * that block is replayed as always.
+ * Fills an empty index from a log whose first blocks are gone: the state from a state file, and the blocks up to the block of this file.
+ * Later blocks are replayed as usual.
  * @throws LogCorruptionError, StateRootMismatchError, InvalidStateError
  */
 export function restoreOldestState(

@@ -90,7 +90,7 @@ function* slotPieces(
 /** Of one in eight addresses without slots among a million with some, `mayHaveSlots` is true. */
 const BITS = 2 ** 23;
 
-/** Which addresses may have slots. Most have none, and looking for them takes as long as reading the account. */
+/** The addresses that may have slots. Most have no slots, and looking for them takes as long as reading the account. */
 class SlotOwners {
   readonly #bits = new Uint8Array(BITS / 8);
 

@@ -143,7 +143,7 @@ export class LatestValues implements Latest {
     this.#setMask = sets - 1;
     for (let from = 0; from < old.length; from += this.#lineLength) {
       if (old[from] === FREE) continue;
-      // Two sets of which one was: there is room for all.
+      // Two sets replace one: there is room for all.
       let at = this.#setOf(keyHash(old, from + 1, this.#keyLength));
       while (this.#lines[at] !== FREE) at += this.#lineLength;
       this.#lines.set(old.subarray(from, from + this.#lineLength), at);

@@ -84,11 +84,11 @@ const OWNED_KEYS: readonly (readonly [path: string, reason: string])[] = [
 /** No person writes a larger file. */
 const BYTES_MAX = 64 << 10;
 
-/** Seconds and the like, as Go writes and reads them. */
+/** A duration in Go's notation. */
 const GO_DURATION = /^(?:\d+(?:\.\d+)?(?:h|m|s|ms|us|ns))+$/;
 
 /**
- * What of CometBFT's configuration an operator adds, from the text of a TOML file.
+ * An operator's additions to CometBFT's configuration, from the text of a TOML file.
  * @param file for messages
  * @throws EngineAdditionsError
  */

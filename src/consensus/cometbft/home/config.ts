@@ -6,7 +6,7 @@ import { FOLLOWER_STATE_FILE, KEY_FILES } from "../signing/key-files.ts";
 import { SIGNING_STATE_FILE } from "../signing/signing-state.ts";
 import { type EngineAdditions, type EngineConfigTable, withAdditions } from "./additions.ts";
 
-/** What of CometBFT's configuration depends on the node. Everything else has CometBFT's default or the value below. */
+/** The part of CometBFT's configuration that depends on the node. Everything else has CometBFT's default or the value below. */
 type EngineConfig = {
   /** Path of the socket the application listens on. */
   readonly abciSocket: string;
@@ -32,11 +32,11 @@ type EngineConfig = {
   };
 };
 
-/** How a node finds peers besides those it stays connected to, and how many it takes. */
+/** How a node finds peers besides its persistent ones, and how many it accepts. */
 type PeerExchange = {
   /** Addresses of peers are asked of peers and passed on. */
   readonly isEnabled: boolean;
-  /** Nodes that are asked for addresses, `id@host:port`. */
+  /** Nodes that provide addresses of others, `id@host:port`. */
   readonly seeds: readonly string[];
   /** Ids whose addresses are not passed on. */
   readonly privateIds: readonly string[];
@@ -80,7 +80,7 @@ export function engineConfigToml(config: EngineConfig): string {
     ...keySettings(config.key),
     log_format: "json",
     log_level: "info",
-    // It asks the application about each peer, which knows those that were removed.
+    // It asks the application about each peer, since the application knows the removed ones.
     filter_peers: true,
     rpc: {
       // Relative to its home: peers are told this address, and a path may have characters that an address has not.
@@ -125,7 +125,7 @@ export function engineConfigToml(config: EngineConfig): string {
     blocksync: { adaptive_sync: false },
     consensus: {
       create_empty_blocks: true,
-      // The node has a check of its own (`signing/key-guard.ts`), which ends also where the network waits for this validator.
+      // The node checks this itself (`signing/key-guard.ts`). Its check also ends if the network waits for this validator.
       double_sign_check_height: 0,
       ...paceOf(config.blockTimeMs),
     },
@@ -194,7 +194,7 @@ type EngineGenesis = {
     readonly publicKey: Uint8Array;
     readonly name: string;
   }[];
-  /** Of each validator, and of those that are voted in. `VALIDATOR_POWER` if not given. */
+  /** Power of each initial or later validator. `VALIDATOR_POWER` if not given. */
   readonly power?: number;
   /** Hash of block 0. */
   readonly genesisHash: Hash;
@@ -208,7 +208,7 @@ type EngineGenesis = {
 const BLOCK_BYTES_MAX = 8 << 20;
 /** Consensus parameters carry it; the EVM's rules bound gas, CometBFT enforces nothing with `mempool.type = "app"`. */
 const NO_GAS_LIMIT = -1;
-/** Two days: as long as the slowest operator needs to act on it. */
+/** Two days: the time that the slowest operator needs to act on it. */
 export const EVIDENCE_AGE_SECONDS = 172_800;
 const EVIDENCE_AGE_NANOS = BigInt(EVIDENCE_AGE_SECONDS) * 1_000_000_000n;
 export const EVIDENCE_AGE_BLOCKS = 100_000;

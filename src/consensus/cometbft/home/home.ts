@@ -137,7 +137,7 @@ export function readValidatorPower(directory: string): number {
   return Number(validatorPower);
 }
 
-/** What of the keys of a home is made where it is missing. */
+/** The missing keys of a home that are created. */
 type KeyOptions = {
   /** The validator's key is in a remote signer: none is made. */
   readonly isRemote?: boolean;

@@ -47,7 +47,7 @@ const CUT_WITHIN_MS = 20_000;
 const LOG_EVERY_MS = 10_000;
 
 /**
- * Which nodes may connect: none that was removed, and where there is a contract, only those that it allows.
+ * Which nodes may connect: no removed node, and with a permission contract only the nodes that it allows.
  *
  * It fails closed: a contract that does not answer allows no further node. Connections that exist stay then, since all nodes would lose all of them.
  *

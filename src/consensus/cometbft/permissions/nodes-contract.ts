@@ -23,8 +23,8 @@ type NodesContractModules = {
 };
 
 /**
- * A mapping behind a proxy takes some 12,000 gas. Each connection of a stranger costs such a call, less than a millisecond, and this much gas a few.
- * No deadline: on a busy machine it would refuse the network's own nodes.
+ * A mapping behind a proxy takes some 12,000 gas, less than a millisecond; this limit takes a few. Each connection of a stranger costs such
+ * a call. It has no deadline: on a busy machine a deadline would refuse the network's own nodes.
  */
 const GAS_MAX = 100_000n;
 

@@ -44,8 +44,8 @@ export type EngineProcess = {
 const FREE_BYTES_MIN = 64 << 20;
 
 /**
- * Starts CometBFT on its home, which is its working directory. It has no terminal and a process group of its own: Ctrl-C reaches the node,
- * which stops it in order.
+ * Starts CometBFT on its home, which is its working directory. It has no terminal and its own process group: Ctrl-C reaches only the node,
+ * which stops CometBFT in order.
  * @throws OtherCometBftError
  */
 export function startEngineProcess(

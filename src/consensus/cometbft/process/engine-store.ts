@@ -90,12 +90,12 @@ class EngineRollbackError extends NodeError {
   readonly code = "ENGINE_ROLLBACK_FAILED";
 }
 
-/** CometBFT prints for people; none of its own texts is longer. */
+/** CometBFT prints text for people; all of its own texts are shorter. */
 const WORDS_CHARS_MAX = 2_000;
 
 /**
  * Removes the result of the newest block from CometBFT's state (`cometbft rollback`, without `--hard`): it executes that block again at its next start. All
- * blocks stay. Where the newest block has no result yet nothing changes, so that it can be called again.
+ * blocks stay. If the newest block has no result yet nothing changes, so a second call is harmless.
  * @throws EngineRollbackError
  */
 export async function forgetLastResult({ binary, directory }: StoppedEngine): Promise<void> {

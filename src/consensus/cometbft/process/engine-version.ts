@@ -51,7 +51,7 @@ function readProgram(path: string): Buffer | undefined {
   try {
     return statSync(path).size > PROGRAM_BYTES_MAX ? undefined : readFileSync(path);
   } catch {
-    // It can be run all the same, where its file may not be read.
+    // An unreadable file can still be executable.
     return undefined;
   }
 }

@@ -41,7 +41,7 @@ type LogRecordLevel = "debug" | "info" | "warn" | "error";
 
 /** What CometBFT's log says that the supervisor has to act on. */
 export type RecordedFault =
-  /** Consensus stopped for good, and the process lives on without it. */
+  /** Consensus has stopped, and the process lives on without it. */
   | { readonly kind: "consensusFailure"; readonly text: string }
   /** A block has evidence about one before its store, which begins after a snapshot: it cannot check that, and takes no further block. */
   | { readonly kind: "evidenceBeforeStore"; readonly text: string }

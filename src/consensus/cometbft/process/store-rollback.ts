@@ -58,7 +58,7 @@ export class StoreRollback {
         { claimed, from, to },
       );
     }
-    // CometBFT stores a block before its results. It asks nobody for those it lacks unless the block has yet to be executed.
+    // CometBFT stores a block before its results. It computes missing results only if the block is not executed yet.
     const last = Math.max(to - 1, Math.min(to, this.#modules.oldest()));
     if (to < initialHeight || from - last > blocksMax) {
       catchUpFrom(Math.max(last, initialHeight - 1));

@@ -138,8 +138,8 @@ export function storeHeightOf(answer: unknown): number {
 }
 
 /**
- * Height of the first block in the store, of the error that `blockchain` answers where block 1 is asked for and not there (rpc/core/blocks.go
- * `filterMinMax` of CometBFT v0.40); undefined for another error.
+ * Height of the first block in the store, from the error of `blockchain` for a missing block 1 (rpc/core/blocks.go `filterMinMax` of
+ * CometBFT v0.40); undefined for another error.
  */
 export function storeBaseOf(error: string): number | undefined {
   const base = /min height (\d{1,15}) can't be greater than max height 1$/.exec(error)?.[1];

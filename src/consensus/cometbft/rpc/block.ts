@@ -23,8 +23,7 @@ type EngineBlock = {
 };
 
 /**
- * Header, transactions and block id of the answer must fit each other: so a proxy or a store that is damaged is found out. Nobody's signature
- * is verified.
+ * Header, transactions and block id of the answer must match each other, which detects a damaged proxy or store. Does not verify signatures.
  * @throws EngineRpcError
  */
 export function engineBlockOf(answer: unknown): EngineBlock {
@@ -136,7 +135,7 @@ const text = message({ value: single(1, "string") });
 const integer = message({ value: single(1, "int64") });
 const bytes = message({ value: single(1, "bytes") });
 
-/** A header of CometBFT, of which the hash is computed. */
+/** A header of CometBFT, whose hash is computed. */
 type EngineHeader = {
   readonly version: MessageOf<typeof version>;
   readonly chainId: string;

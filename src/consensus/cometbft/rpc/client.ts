@@ -43,7 +43,7 @@ export function parseRpcAddress(text: string): EngineRpcAddress | undefined {
 
 /**
  * Calls a method of CometBFT's RPC. Redirects are not followed.
- * @returns the result, of which nothing is known
+ * @returns the result, unchecked
  * @throws EngineRpcError
  */
 export async function callEngine(
@@ -116,8 +116,8 @@ export type EngineRpc = {
   /** undefined until `height` is decided. @throws EngineRpcError for a height that CometBFT has not or no longer */
   lightBlock(height: number): Promise<LightBlock | undefined>;
   /**
-   * Connects to `id@host:port` of each, until CometBFT restarts: again whenever the connection is lost, or beyond the number of peers. Those that
-   * were persistent before and are not among `peers` are so no more.
+   * Connects to `id@host:port` of each until CometBFT restarts: persistent peers are dialed again whenever the connection is lost, and
+   * unconditional ones do not count as peers. `peers` replaces the previous persistent peers.
    */
   dial(peers: readonly string[], kind: "persistent" | "unconditional"): Promise<void>;
 };

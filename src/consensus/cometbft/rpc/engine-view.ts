@@ -109,9 +109,9 @@ const QUIET_MS = 10_000;
 const QUIET_BLOCKS = 5;
 
 /**
- * Knows of a quorum from blocks, and from votes that come in: CometBFT has checked their signatures, and leaves a round only with those of more
- * than two thirds. Peers say nothing about it: which of them are validators is not known, and one that follows may pass on the votes of all. Nor do
- * votes that were there before: CometBFT has them for as long as it waits, and reads them from its journal after a restart.
+ * Detects a quorum from blocks and arriving votes. CometBFT has checked the votes' signatures, and leaves a round only with the votes of more
+ * than two thirds. Connected peers prove nothing: they may be no validators, and a follower may forward everybody's votes. Earlier votes
+ * prove nothing either: CometBFT keeps them while it waits, and reads them from its journal after a restart.
  */
 export class QuorumWatch {
   readonly #pace: { readonly blockTimeMs: number };
@@ -172,9 +172,9 @@ type RetainHeights = {
 const BLOCKS_AT_A_TIME = 1_000;
 
 /**
- * The height before which CometBFT removes its blocks, 0 where it keeps what it has. It follows the retention of the chain, but keeps what others
- * need: blocks that evidence can name, headers and validators from which a light client begins, and the blocks after each snapshot. CometBFT itself
- * keeps headers and commits for evidence as long as the parameters of its chain say.
+ * The height before which CometBFT removes its blocks, or 0 to remove none. It follows the retention of the chain, but keeps blocks that others
+ * need: those that evidence can name, those from which a light client begins, and those after each snapshot. CometBFT itself
+ * keeps headers and commits for evidence according to the parameters of its chain.
  */
 export function retainHeight(
   { retainBlocks, blockTimeMs, evidenceAgeSeconds = 0 }: RetainOptions,

@@ -69,7 +69,7 @@ export function validatorPrivateKey(directory: string): Uint8Array {
 /** Names of the keys that were replaced. */
 const FORMER_KEY = /^priv_validator_key\.([0-9a-f]{40})\.json$/;
 
-/** The keys that were replaced, as long as their files are there. */
+/** The replaced keys whose files still exist. */
 export function formerKeys(directory: string): readonly { readonly address: Address; readonly file: string }[] {
   const config = join(directory, "config");
   return readdirSync(config).flatMap((name) => {

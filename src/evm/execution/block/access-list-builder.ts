@@ -13,7 +13,7 @@ import type { StateReader } from "../../state/reader.ts";
 import type { WorldState } from "../../state/world-state.ts";
 import { InvalidTransactionError } from "../errors.ts";
 
-/** What one account of the list has so far; values by index, of which only the last of an index counts. */
+/** The changes of one account so far; values by index. Only the last value of an index counts. */
 type Accessed = {
   readonly slots: Map<Hash, Map<number, bigint>>;
   readonly balances: Map<number, bigint>;

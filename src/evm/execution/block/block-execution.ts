@@ -79,7 +79,7 @@ export type BlockOutcome = {
   readonly blockAccessListHash?: Hash;
   readonly changes: StateChanges;
   readonly trie: StateTrieUpdate;
-  /** The state after the block. Stays valid as long as the parent's. */
+  /** The state after the block. Valid for as long as the parent's state. */
   readonly state: StateReader;
 };
 
@@ -156,7 +156,7 @@ export class BlockExecution {
     storeAncestry(ancestry, this.#environment, this.#stepOf(0));
   }
 
-  /** The largest gas limit that one more transaction can have. @param checks of that transaction */
+  /** The largest gas limit that the next transaction can have. @param checks of that transaction */
   gasLeft({ isGasWhole = false }: MessageChecks = {}): bigint {
     const { gas, stateGas } = this.#environment.gasPool;
     if (this.#accesses === undefined) return gas;
@@ -216,8 +216,8 @@ export class BlockExecution {
   }
 
   /**
-   * Reads what the state root after the transactions so far will need of the trie, until `performance.now()` is `deadline`.
-   * @returns true where there is more to read
+   * Reads the trie nodes that the state root after the transactions so far will need, until `performance.now()` is `deadline`.
+   * @returns whether more nodes are left to read
    */
   prefetchTrie(deadline: number): boolean {
     const { state, baseRoot } = this.#env;

@@ -74,7 +74,7 @@ export type SealedBlock = {
   readonly changes: StateChanges;
   /** New nodes of the state trie. */
   readonly nodes: NodeBatch;
-  /** The state after the block. Stays valid as long as the parent's. */
+  /** The state after the block. Valid for as long as the parent's state. */
   readonly state: StateReader;
   /** EIP-7685, each with its type byte. */
   readonly requests: readonly Uint8Array[];
@@ -210,8 +210,8 @@ function emptyBlockHeader(open: OpenHeader, extraData: Uint8Array, config: Chain
 }
 
 /**
- * The slot of the block after `parent` (EIP-7843) where nobody names another: one after the parent's, and the number of the block where
- * the parent has none. Every node derives it without a beacon chain (ADR 146).
+ * The default slot of the block after `parent` (EIP-7843): the slot after the parent's, or the number of the block if the parent has no
+ * slot. Every node derives it without a beacon chain (ADR 146).
  */
 export function nextSlotNumber({ slotNumber, number }: Pick<Header, "slotNumber" | "number">): bigint {
   return slotNumber === undefined ? BigInt(number + 1) : BigInt.asUintN(64, slotNumber + 1n);

@@ -67,7 +67,7 @@ function requestContractsAt(hardfork: Hardfork): readonly RequestContract[] {
   return REQUEST_CONTRACTS.filter(({ since }) => isAtLeast(hardfork, since));
 }
 
-/** Of the contracts without which no block under the rules of `hardfork` is valid, those that `state` lacks. */
+/** The contracts that `state` lacks, of those that every block under the rules of `hardfork` requires. */
 export function missingRequestContracts(
   state: Pick<StateReader, "account">,
   hardfork: Hardfork,

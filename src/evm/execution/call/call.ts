@@ -75,8 +75,8 @@ export type PreparedCall = {
   /** Of `performance.now()`, when the call is aborted; undefined: never */
   readonly deadlineMs: number | undefined;
   /**
-   * @param message in place of the prepared one, say with another gas limit
-   * @param over `state` that keeps what the call does; `tracer` in place of the prepared one
+   * @param message replaces the prepared message, say with another gas limit
+   * @param over `state` keeps the changes of the call; `tracer` replaces the prepared tracer
    * @throws InvalidTransactionError
    */
   run(message?: TransactionMessage, over?: { readonly state?: WorldState; readonly tracer?: Tracer }): CallResult;

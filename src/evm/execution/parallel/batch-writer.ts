@@ -27,7 +27,7 @@ export type Recorded = {
   readonly block: BlockContext;
   readonly reads: readonly Read[];
   readonly writes: readonly Write[];
-  /** Those that its block asked for. */
+  /** The values that its block requested. */
   readonly accesses: readonly Access[];
   readonly result: ExecutionResult;
   /** Nonce and balance of the caller had no effect. */

@@ -10,7 +10,7 @@ type Listed = {
   readonly account: AccountAccess;
   /** Hashes of `codeChanges`. */
   readonly codeHashes: readonly Hash[];
-  /** Made when a slot is asked for. */
+  /** Created with the first read of a slot. */
   slots: ReadonlyMap<Hash, readonly IndexedValue[]> | undefined;
 };
 
@@ -80,7 +80,7 @@ export class ListedChanges {
   }
 }
 
-/** How many of the ascending `entries` have an index below `index`: an account that every transaction changes has as many. */
+/** Number of the ascending `entries` whose index is below `index`. An account can have as many entries as the block has transactions. */
 function countBefore(entries: readonly { readonly index: number }[], index: number): number {
   let [low, high] = [0, entries.length];
   while (low < high) {

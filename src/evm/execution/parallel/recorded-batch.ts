@@ -64,13 +64,13 @@ export function isSameBlock(a: RecordedBlock, b: RecordedBlock): boolean {
   return true;
 }
 
-/** What a read asked for, and its fields. */
+/** The kinds of reads, and their fields. */
 export const read = {
   /** address: the account does not exist */
   noAccount: 0,
   /** address ‖ nonce ‖ balance ‖ code hash */
   account: 1,
-  /** address ‖ code hash: the sender's account, of which nothing else had an effect on the execution */
+  /** address ‖ code hash: the sender's account; its other fields had no effect on the execution */
   sender: 2,
   /** address ‖ slot ‖ value */
   slot: 3,

@@ -20,7 +20,7 @@ export type SpeculationRequest = {
   readonly transactions: readonly SpeculatedTransaction[];
 };
 
-/** Executes in another thread; undefined where that cannot, of which `onLost` of the lane's owner tells. */
+/** Executes in another thread; undefined if the thread is lost, which the lane reports to its owner's `onLost`. */
 export type SpeculationLane = (request: SpeculationRequest) => Promise<RecordedBatch | undefined>;
 
 /** A block that came with its access list, and some of its transactions to execute on the states that the list gives. */
@@ -55,14 +55,14 @@ export const SPECULATION_LIMITS = {
 export type SpeculationOutcome = "applied" | "conflict" | "late";
 
 /**
- * Executions of the next block's transactions in other threads. Transactions of one callee go to one thread, in the order in which the packer will
- * come to them, so that each finds what those before it wrote; what is wrong all the same is found by comparing reads, and executed again.
+ * Executes the next block's transactions in other threads. Transactions to the same callee go to the same thread in the packer's order, so
+ * each sees the writes of the previous ones. Comparing reads finds executions that are still wrong, and these run again.
  */
 export class Speculation implements RecordedExecutions {
   readonly #lanes: readonly SpeculationLane[];
   readonly #onOutcome: (outcome: SpeculationOutcome, count: number) => void;
   #key = "";
-  /** Whether `#key` is that of the header asked for last. */
+  /** Whether `#key` belongs to the last requested header. */
   #asked: { readonly header: OpenHeader; readonly isKey: boolean } | undefined;
   /** Transactions of the block; the execution where it was recorded, null where it was not. */
   #sent = new Map<Hash, { readonly batch: RecordedBatch; readonly start: number } | null | undefined>();
@@ -110,7 +110,7 @@ export class Speculation implements RecordedExecutions {
     return tx.gasLimit >= SPECULATION_LIMITS.gasMin && !this.#sent.has(tx.hash);
   }
 
-  /** How many more may be sent. */
+  /** Number of executions that may still be sent. */
   get room(): number {
     return SPECULATION_LIMITS.aheadMax * this.#lanes.length - this.#unanswered;
   }

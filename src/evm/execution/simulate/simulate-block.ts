@@ -96,7 +96,7 @@ export function simulateBlock(
     execution,
     run,
     precompiles: precompiles === ownPrecompiles ? undefined : precompiles,
-    // From Amsterdam on they have logs of their own (EIP-7708).
+    // From Amsterdam on, transfers emit logs themselves (EIP-7708).
     collector: createLogCollector(run.options.traceTransfers && !isAtLeast(context.hardfork, "amsterdam")),
   };
   const transactions: Transaction[] = [];

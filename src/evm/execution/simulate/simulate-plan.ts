@@ -81,7 +81,7 @@ export function assertWithinLimits(requests: readonly { readonly calls?: readonl
 }
 
 /**
- * Every block between the base and the last one asked for, in order: gaps are filled with empty blocks.
+ * Every block from the base to the last requested one, in order: empty blocks fill gaps.
  * @throws SimulationError for numbers or times that do not rise, or lead too far away
  */
 export function planBlocks(

@@ -17,7 +17,7 @@ import type { TransactionGas } from "./transaction-gas.ts";
 /** EIP-7702: what stands before the address in the code of a delegated account. */
 const PREFIX = Uint8Array.of(0xef, 0x01, 0x00);
 
-/** The account whose code runs in place of `code`; undefined if `code` is not a delegation. */
+/** The account whose code runs instead of `code`; undefined if `code` is not a delegation. */
 export function delegationTarget(code: Uint8Array): Address | undefined {
   if (code.length !== PREFIX.length + ADDRESS_LENGTH) return undefined;
   if (PREFIX.some((byte, i) => code[i] !== byte)) return undefined;
@@ -126,7 +126,7 @@ function delegate(authority: Address, { balance, nonce }: Account, target: Addre
   });
 }
 
-/** The signers of those that hold; undefined when the deadline has passed. */
+/** The signers of the valid authorizations; undefined when the deadline has passed. */
 export function authoritiesOf(
   list: readonly Authorization[],
   { chainId, deadlineMs }: AuthorizationLimits,

@@ -37,7 +37,7 @@ export type TransactionMessage = {
   readonly maxFeePerBlobGas?: bigint | undefined;
   /** EIP-7702; undefined in every other type */
   readonly authorizationList?: readonly Authorization[] | undefined;
-  /** Nobody signed it, so that its sender may be a contract. */
+  /** It has no signature, so its sender may be a contract. */
   readonly isImpersonated?: boolean;
 };
 

@@ -208,7 +208,7 @@ const BOUND_DIVISOR = 2_048n;
 /** Blocks between two doublings of the difficulty bomb. */
 const BOMB_PERIOD = 100_000n;
 
-/** How many blocks each fork has pushed the bomb back by in all, newest first: EIP-5133, 4345, 3554, 2384, 1234, 649. */
+/** Total number of blocks by which each fork delays the difficulty bomb, newest first: EIP-5133, 4345, 3554, 2384, 1234, 649. */
 const BOMB_DELAYS = [
   ["grayGlacierBlock", 11_400_000n],
   ["arrowGlacierBlock", 10_700_000n],
@@ -229,7 +229,7 @@ export function nextDifficulty(timestamp: number, parent: Header, config: ChainC
   return withBomb < DIFFICULTY_MIN ? DIFFICULTY_MIN : withBomb;
 }
 
-/** How many steps up or down, at most 99 down. */
+/** The number of steps up or down, at most 99 down. */
 function sign(timestamp: number, parent: Header, config: ChainConfig): bigint {
   const number = parent.number + 1;
   const elapsed = timestamp - parent.timestamp;

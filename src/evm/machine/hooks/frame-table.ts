@@ -5,7 +5,7 @@ import type { LinearMemory } from "../memory/linear-memory.ts";
 import { CALL, CALLCODE, CREATE, CREATE2, DELEGATECALL, STATICCALL } from "../opcodes.ts";
 import type { FrameEnd, FrameStart, FrameTracer } from "../tracer.ts";
 
-/** SELFDESTRUCT shows as a frame of its own that ends at once. */
+/** SELFDESTRUCT appears as a separate frame that ends at once. */
 export const SELFDESTRUCT = 0xff;
 
 /** What tracers show of the opcode that began a frame. */
@@ -49,8 +49,8 @@ const LOOP_BYTES_MAX = 256;
 const OUTCOMES: readonly FrameEnd["outcome"][] = ["success", "revert", "halt"];
 
 /**
- * The frames of one execution, a row of numbers each. Hooks with objects, bigints and copies of their own cost as much as the call or more; a row
- * costs a fifth of that (bench/evm/tracing.ts), and is decoded when it is read.
+ * The frames of one execution, each a row of numbers, decoded when it is read. Passing objects, bigints and copies to hooks costs as much as
+ * the call or more; a row costs a fifth of that (bench/evm/tracing.ts).
  */
 export class FrameTable implements FrameTracer {
   #onBytes: (count: number) => void;

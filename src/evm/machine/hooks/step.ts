@@ -136,9 +136,8 @@ function opcodeOf({ memory }: Session): number {
 }
 
 /**
- * The opcode at `frame.pc` as the step hook sees it: paid for, not yet run. Stack, memory, return data and state are read when
- * asked for: while the hook runs, or in `onExit` of the same frame. One for an execution, because an object for each of millions of
- * steps is garbage.
+ * The opcode at `frame.pc` as the step hook sees it: paid for, not yet run. Stack, memory, return data and state are read lazily,
+ * while the hook runs or in `onExit` of the same frame. One object serves an execution: millions of steps would create as many.
  */
 class RunningStep implements Step {
   pc = 0;

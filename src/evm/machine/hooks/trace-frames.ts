@@ -38,7 +38,7 @@ export function traceExit(session: Session, { outcome, halt, output, outputSize 
   tracer.onExit(halt === undefined ? end : { ...end, halt }, depth);
 }
 
-/** SELFDESTRUCT shows as a frame of its own that ends at once. */
+/** SELFDESTRUCT appears as a separate frame that ends at once. */
 export function traceSelfDestruct(session: Session, target: number): void {
   const { memory, records, tracer, depth } = session;
   const account = memory.get32(frame.account);

@@ -18,9 +18,9 @@ export type Code = {
   address: number;
   /** Address of its segment table less 8·address, modulo 2^32 */
   segments: number;
-  /** Gas used in it by frames that the interpreter ran, counted where there is a compiler */
+  /** Gas used by the interpreter's frames of this code, counted if there is a compiler */
   heat: number;
-  /** `heat` at which the compiler is asked for its module */
+  /** `heat` at which the compiler is requested to make its module */
   askAt: number;
   /** Runs it compiled, with its block table at `blocks` */
   run: (() => number) | undefined;

@@ -32,7 +32,7 @@ export type CodeMap = {
   growthOf(block: number): number;
   /** The segment that begins at `offset` */
   segmentAt(offset: number): Segment;
-  /** When all that can follow from `offset` is a few opcodes and a revert or a halt: how many words of the stack they read */
+  /** If only a few opcodes and then a revert or a halt can follow `offset`: the number of stack words that they read */
   failureAt(offset: number): number | undefined;
 };
 

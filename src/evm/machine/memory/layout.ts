@@ -104,7 +104,7 @@ export const globals = {
   recordCount: GLOBALS + 80,
   /** Gas that comes back from what a frame called */
   gasBack: GLOBALS + 88,
-  /** Where the next log goes, where the last may end, and how many there are in the log region */
+  /** The position of the next log, the end of the log region, and the number of logs in it */
   logTop: GLOBALS + 96,
   logEnd: GLOBALS + 100,
   logCount: GLOBALS + 104,

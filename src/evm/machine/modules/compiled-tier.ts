@@ -18,7 +18,7 @@ export interface ContractCompiler {
 
 export type TierOptions = {
   readonly compiler: ContractCompiler;
-  /** Gas a contract uses in the interpreter before its module is asked for, for each byte of its code. */
+  /** Gas per byte of code that a contract uses in the interpreter before its module is requested. */
   readonly hotGasPerByte: number;
   /** Changes between both tiers at every border of a block; the compiler's modules must leave there too. For tests. */
   readonly alternates?: boolean;

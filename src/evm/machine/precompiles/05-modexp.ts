@@ -91,7 +91,7 @@ function longest({ base, modulus }: Lengths): bigint {
 }
 
 /**
- * How many squarings the gas is for, at least 1: the bits of the exponent's first 32 bytes below the highest one set,
+ * The number of squarings that the gas pays for, at least 1: the bits of the exponent's first 32 bytes below the highest one set,
  * and `perByte` for each byte after them.
  */
 function iterationCount(input: Uint8Array, { base, exponent }: Lengths, perByte: bigint): bigint {

@@ -6,7 +6,7 @@ import { LmdbFault } from "./lmdb-tree-check.ts";
 
 export type BackgroundCheckData = {
   readonly check: FileCheck;
-  /** 1 once nobody needs the result. */
+  /** 1 once the result is no longer needed. */
   readonly stopped: Int32Array<SharedArrayBuffer>;
 };
 
@@ -19,7 +19,7 @@ export type BackgroundCheckEvents = {
   readonly onFailed: (error: Error) => void;
 };
 
-/** A check of a data file that is in use, as its last commit left it, in a thread of its own. */
+/** Checks a data file in use, as its last commit left it, in a separate thread. */
 export class BackgroundLmdbCheck {
   readonly #stopped = new Int32Array(new SharedArrayBuffer(4));
   readonly #file: number;

@@ -11,7 +11,7 @@ class Stopped extends Error {}
 const result = run();
 if (result !== undefined) parentPort!.postMessage(result);
 
-/** undefined where nobody needs it any more */
+/** undefined once it is no longer needed */
 function run(): CheckResult | undefined {
   const { checked, meta } = check;
   const tree = mainTreeCheck(checked, meta.main.depth, goOn);

@@ -97,7 +97,7 @@ export class LmdbBuild implements KvLoad {
     return this.addPage(page);
   };
 
-  /** The branches above the leaves of all runs, of which there are two or more. */
+  /** The branches above the leaves of all runs; at least two runs. */
   #branchesOf(runs: readonly Run[]): readonly PageRef[] {
     let level: readonly PageRef[] = [];
     let leaves: readonly PageRef[] = [];

@@ -18,8 +18,8 @@ export type LmdbCheckOptions = {
 };
 
 /**
- * What is wrong with the data file at `path`, which nobody has open, and where; undefined when nothing is, or there is no file.
- * Takes two seconds of CPU for each GB of pages, a large one in two threads.
+ * The fault of the closed data file at `path` and its place; undefined for a sound or missing file.
+ * Takes two seconds of CPU for each GB of pages; two threads share a large file.
  */
 export function findLmdbFault(path: string, options: LmdbCheckOptions = {}): string | undefined {
   if (!existsSync(path)) return undefined;

@@ -19,7 +19,7 @@ export class LmdbCommits {
   readonly #directory: string;
   readonly #data: number;
   readonly #metas = Buffer.alloc(METAS_LENGTH);
-  /** Stays open: to close it would take the process's locks of that file. */
+  /** Stays open: closing it would release the process's locks of that file. */
   #lock: number | undefined;
 
   constructor(directory: string) {

@@ -45,7 +45,7 @@ const MAIN_TREE: TreeKind = {
  * and every page of the file is in use once or free. So a page that was zeroed, changed, lost or replaced by an older
  * one is found.
  *
- * It is of the file as the last commit left it when this was made. Later commits do not disturb it while the pages of that one are not used again.
+ * It covers the file as the last commit before it left it. Later commits do not disturb it as long as they do not reuse the pages of that commit.
  */
 export type FileCheck = { readonly checked: CheckedFile; readonly meta: Meta };
 
@@ -58,13 +58,13 @@ export function beginFileCheck(file: number): FileCheck {
   return { checked, meta };
 }
 
-/** After every page of the main tree was met. @param counts of that tree @throws LmdbFault */
+/** To be called once every page of the main tree was visited. @param counts of that tree @throws LmdbFault */
 export function finishFileCheck({ checked, meta }: FileCheck, counts: TreeCounts): void {
   assertCounts(MAIN_TREE.name, counts, meta.main);
   checkFreePages(checked, meta);
 }
 
-/** Checks pages of the main tree, of which `depth` is the whole. @param onPages called about once a MiB */
+/** Checks pages of the main tree. @param depth of the whole tree @param onPages called about once a MiB */
 export function mainTreeCheck(checked: CheckedFile, depth: number, onPages: (pages: number) => void): TreeCheck {
   return new TreeCheck(checked, depth, MAIN_TREE, onPages);
 }
@@ -81,7 +81,7 @@ export function divideMainTree(tree: TreeCheck, { main, transaction }: Meta): re
   return subtrees;
 }
 
-/** Meets the pages of the free tree, and those that it lists: with them every page up to the last is met. */
+/** Visits the pages of the free tree and the pages that it lists. Then every page up to the last was visited. */
 function checkFreePages(checked: CheckedFile, { free: tree, lastPage, transaction }: Meta): void {
   let free = 0;
   let freeInFile = 0;
@@ -163,7 +163,7 @@ function metaOf(page: Buffer, number: number): Meta {
     page.readUInt32LE(META_OFFSET.mainTree) === 0 &&
     page.readUInt16LE(META_OFFSET.mainTree + TREE_OFFSET.flags) === 0;
   const mapSize = word(page, META_OFFSET.mapSize);
-  // The map grows with the file; one that is far larger than the file was never asked for.
+  // The map grows with the file: no writer requests one that is far larger.
   const isMapOurs = mapSize % PAGE_SIZE === 0 && mapSize <= 2 ** 44;
   if (!isMeta || !isOurs || !isMapOurs) throw new LmdbFault(`meta page ${number} is damaged`);
   return {

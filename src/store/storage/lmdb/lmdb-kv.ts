@@ -25,8 +25,8 @@ import { CHECKSUM_LENGTH, isRemoval, verifiedValue, writeChecksum, writeRemoval 
  * Commits are not synced: they survive a killed process, since the pages belong to the system's
  * cache, but not a power cut. What is stored here must be derivable from elsewhere.
  *
- * A stored value ends in a checksum (lmdb-row.ts). With a writable map the row of a removed key stays, and says so, until `compact` copies the
- * others: a transaction that empties a page would abort the process (kriszyp/lmdb-js#212).
+ * A stored value ends in a checksum (lmdb-row.ts). With a writable map a removed key leaves a marked row until `compact` copies the others:
+ * a transaction that empties a page would abort the process (kriszyp/lmdb-js#212).
  * @param onDamage called with each error that says the files are damaged, before it is thrown
  */
 export function openLmdbKv(
@@ -82,13 +82,13 @@ function loadLmdb(): typeof import("lmdb") {
 }
 
 /**
- * Free pages that LMDB reads ahead of their use, and those that it keeps from one transaction to the next. Each is inserted into a sorted
- * list, which moves half of the list: with LMDB's defaults (50,000 and 75,000) that took a seventh of all time on a million accounts, and
- * 12 seconds in the transaction after a merge that had freed 100,000 pages. A slice of a merge uses about a thousand.
+ * Numbers of free pages that LMDB reads ahead of their use, and keeps between transactions. Inserting one into LMDB's sorted list moves half
+ * of the list. With its defaults (50,000 and 75,000) this took a seventh of the time on a million accounts, and 12 seconds in the
+ * transaction after a merge that had freed 100,000 pages. A slice of a merge uses about a thousand.
  */
 const FREE_LIST: object = { maxFreeSpaceToLoad: 1_500, maxFreeSpaceToRetain: 8_000 };
 
-/** Longest value with a view of its own: two versions of a trie node. Codes and the logs of a block can be longer. */
+/** Longest value with its own view: two versions of a trie node. Codes and the logs of a block can be longer. */
 const VIEW_LENGTH_MAX = 2_048;
 
 class LmdbKv implements Kv, KvWriter {
@@ -104,7 +104,7 @@ class LmdbKv implements Kv, KvWriter {
   readonly #marksRemovals: boolean;
   /** The value that is being written, with its checksum. */
   readonly #scratch = Buffer.allocUnsafeSlow(VIEW_LENGTH_MAX);
-  /** By length, the first bytes of `#scratch`: to make a view for each row takes as long as its checksum. */
+  /** By length, views of the first bytes of `#scratch`: creating one for each row takes as long as its checksum. */
   readonly #views: Buffer[] = [];
   readonly #pinned = new Set<PinnedPages>();
   #writing = false;
@@ -335,7 +335,7 @@ const DAMAGE_CODES: ReadonlySet<unknown> = new Set([-30797, -30796, -30795, -307
 const MAGIC = Buffer.from([0xde, 0xc0, 0xef, 0xbe]);
 const MAGIC_OFFSETS = [16, 24];
 
-/** LMDB dies of a file that is not its own where it should say so. A missing or empty one is new. */
+/** LMDB crashes on a foreign file instead of reporting it. A missing or empty file is new. */
 function assertIsLmdb(path: string): void {
   if (!existsSync(path)) return;
   const file = openSync(path, "r");
@@ -353,8 +353,8 @@ function assertIsLmdb(path: string): void {
 const BAD_TRANSACTION = -30782;
 
 /**
- * Commits a transaction a second time where LMDB aborted the first. Its list of free pages can need no change, and have no row yet: then lmdb-js 3
- * reads the length of that row from memory that it has not set, and takes 0 for a fault. The list is read again for the next transaction.
+ * Commits a transaction a second time if LMDB aborted the first. If the list of free pages needs no change and has no row yet, lmdb-js 3
+ * reads the length of this row from uninitialised memory and takes 0 for a fault. The next transaction reads the list again.
  */
 export function commitAgain<T>(commit: () => T): T {
   try {

@@ -57,7 +57,7 @@ export function overflowPages(length: number): number {
   return Math.floor((PAGE_HEADER - 1 + length) / PAGE_SIZE) + 1;
 }
 
-/** The transaction that all pages of a file are of which LMDB has not written. */
+/** The transaction number of all pages in a file that LMDB has not written yet. */
 export const TRANSACTION = 1;
 
 const PAGE_SPACE = PAGE_SIZE - PAGE_HEADER;
@@ -74,7 +74,7 @@ export type TreeCounts = {
   readonly root: number;
 };
 
-/** Writes the header but for the page's number. An overflow page has its count in place of both bounds. */
+/** Writes the header except the page's number. An overflow page has its count instead of the two bounds. */
 export function putPageHeader(page: Buffer, kind: keyof typeof PAGE_KIND, lower: number, upper: number): void {
   page.fill(0, 0, PAGE_HEADER);
   page.writeUInt32LE(TRANSACTION, 8);

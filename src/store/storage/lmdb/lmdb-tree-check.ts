@@ -16,7 +16,7 @@ export const PAGE_KIND_MASK = 0xfff;
 const LEAVES_AT_ONCE = 4_096;
 /** Pages that one call reads. */
 const RUN_PAGES = 256;
-/** So many pages of others between two leaves are read with them: that takes less than a call of its own. */
+/** Up to this many foreign pages between two leaves are read with them, which costs less than a second call. */
 const GAP_PAGES = 4;
 
 /** Says what is wrong in a file, and where; never leaves the check. */
@@ -211,7 +211,7 @@ export class TreeCheck {
     return bytes;
   }
 
-  /** How many nodes a page has, whose kind and bounds are right. */
+  /** The number of nodes of a page whose kind and bounds are right. */
   #keys(words: Uint16Array, at: number, number: number, kind: number): number {
     if ((words[(at + 18) >> 1]! & PAGE_KIND_MASK) !== kind) {
       throw new LmdbFault(`page ${number} is not what a tree of depth ${this.#depth} has there`);

@@ -10,12 +10,12 @@ export const WORD = {
   begun: 2,
   /** 1 once the other thread has read its last page, and sent what it found. */
   ended: 3,
-  /** 1 where nobody needs the result. */
+  /** 1 once the result is no longer needed. */
   stopped: 4,
   count: 5,
 } as const;
 
-/** What threads share that check the main tree of a file together: each takes the subtrees that nobody has begun with. */
+/** Shared by the threads that check the main tree of a file together. Each takes the next subtree that no thread has begun. */
 export type SharedCheck = {
   readonly checked: CheckedFile;
   readonly depth: number;
@@ -23,7 +23,7 @@ export type SharedCheck = {
   readonly words: Int32Array<SharedArrayBuffer>;
 };
 
-/** Checks subtrees until nobody needs it or none is left. @throws LmdbFault, after which the others end too */
+/** Checks subtrees until all are done or the check is stopped. @throws LmdbFault, after which the other threads end too */
 export function checkSubtrees(tree: TreeCheck, { subtrees, words }: SharedCheck): void {
   try {
     while (Atomics.load(words, WORD.stopped) === 0) {

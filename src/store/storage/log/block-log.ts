@@ -23,8 +23,8 @@ export class LogWriteError extends NodeError {
 }
 
 /**
- * The log can take no more records until it is opened again. After a failed sync nobody knows what
- * is on disk: the system forgets which pages it could not write, so a second sync would succeed.
+ * The log takes no more records until it is opened again. After a failed sync the contents of the disk are unknown: the system forgets
+ * which pages it could not write, so a second sync would succeed.
  */
 export class LogPoisonedError extends NodeError {
   readonly code = "STORE_LOG_POISONED";
@@ -145,7 +145,7 @@ export class BlockLog extends LogReader {
     throw new LogPoisonedError("block log needs to be opened again", {}, { cause: this.#poison });
   }
 
-  /** Writes a record after the last one, of which the size of its segment says nothing yet. */
+  /** Writes a record after the last one. The size of its segment does not include it yet. */
   #write(payload: Uint8Array): { readonly segment: Segment; readonly length: number } {
     this.#assertUsable();
     const last = this.segments.at(-1);
@@ -168,8 +168,8 @@ export class BlockLog extends LogReader {
   }
 
   /**
-   * Removes the oldest segment if every record in it is before `position`; false where there is none such. The last segment stays. One at a
-   * time: the system takes some milliseconds for a large file.
+   * Removes the oldest segment if all its records are before `position`, and returns whether it did. The last segment stays. Removes one
+   * segment per call: the system takes some milliseconds for a large file.
    */
   dropSegmentBefore(position: number): boolean {
     const [first, next] = this.segments;

@@ -134,7 +134,7 @@ function bufferOfRecord(file: LogFile, offset: number): Buffer | undefined {
   return offset + length > file.size() ? undefined : Buffer.allocUnsafe(length);
 }
 
-/** Offset of the first undamaged record at or after `offset`; undefined when there is none. */
+/** Offset of the first undamaged record at or after `offset`; undefined if all are damaged. */
 export function findRecord(file: LogFile, salt: number, offset: number, end: number): number | undefined {
   const window = Buffer.allocUnsafe(SCAN_WINDOW_BYTES);
   // Windows overlap, so that a marker on the border of one is whole in the next.

@@ -7,7 +7,7 @@ export type FourLimbs = readonly [Limb, Limb, Limb, Limb];
 
 const ALL_ONES = (1n << 64n) - 1n;
 
-/** Operations on 64-bit values of which some are known when the code is emitted. */
+/** Operations on 64-bit values, some of which are known when the code is emitted. */
 export const folded = {
   and(a: Operand, b: Operand): Operand {
     if (a === 0n || b === 0n) return 0n;

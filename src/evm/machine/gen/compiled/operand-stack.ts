@@ -24,7 +24,7 @@ export class Word {
 
 /** Data shared by the stacks of a path and its branches. */
 type Shared = {
-  /** How many words use a variable, by its index */
+  /** The number of words that use a variable, by its index */
   readonly references: Map<number, number>;
   /** A number known when the code is emitted is written to the stack. */
   readonly onStored: (value: bigint) => void;
@@ -186,7 +186,7 @@ export class OperandStack {
     for (let i = 0; i < count; i++) this.#overwrite(this.height + i);
   }
 
-  /** Writes words above the stack, the first on top, and answers the address of that one. */
+  /** Writes words above the stack, the first on top, and returns the address of the first. */
   writeAbove(...words: readonly FourLimbs[]): Operand {
     const end = this.height + words.length;
     words.forEach((limbs, i) => {
@@ -268,7 +268,7 @@ export class OperandStack {
   }
 }
 
-/** Writes a word of which parts may be known. */
+/** Writes a word, parts of which may be known. */
 function storeLimbs(f: FunctionBuilder, address: Local, limbs: FourLimbs, at: number): void {
   for (const low of [0, 2]) {
     if (limbs[low] === 0n && limbs[low + 1] === 0n) {

@@ -22,7 +22,7 @@ export type ContractParts = {
   readonly leavesAtBorders: boolean;
   /** Bytes of code after which a path goes on in no other block */
   readonly pathBytes: number;
-  /** The block needs a path of its own, since control may come to it from outside its own path. */
+  /** The block needs its own path, since control may enter it from another path. */
   require(block: number): void;
 };
 
@@ -48,7 +48,7 @@ export type Part = ContractParts & {
   readonly references: Map<number, number>;
 };
 
-/** The blocks from `first` to before `end`, of which some have a path. */
+/** The blocks from `first` to before `end`; some of them have a path. */
 export type PartRange = {
   readonly first: number;
   readonly end: number;

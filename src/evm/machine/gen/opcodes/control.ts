@@ -80,7 +80,7 @@ function exchangeWords(loop: Loop, a: Operand, b: Operand): void {
   }
 }
 
-/** How many words deep the operand of DUPN and SWAPN is: 17 to 235 */
+/** The depth in words of the operand of DUPN and SWAPN: 17 to 235 */
 const depthOf = (byte: Local): Operand => i32.and(i32.add(byte, 145), 255);
 
 const dupn: Emitter = (loop, { code }) => {
@@ -101,7 +101,7 @@ const swapn: Emitter = (loop, { code }) => {
   loop.next(2);
 };
 
-/** Row and column of the byte's cell in a table of 16 by 16, of which two triangles name pairs (EIP-8024, `decode_pair`). */
+/** Row and column of the byte's cell in a table of 16 by 16, two triangles of which name pairs (EIP-8024, `decode_pair`). */
 const exchange: Emitter = (loop, { code }) => {
   const { f, sp } = loop;
   const cell = f.i32(i32.xor(operandByte(loop, code, NO_PAIR_MIN), 143));

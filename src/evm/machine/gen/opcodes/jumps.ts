@@ -39,9 +39,9 @@ function twoBytes(address: Operand, offset: number): Operand {
 }
 
 /**
- * Compilers jump by PUSH2 and JUMP or JUMPI, and most PUSH2 precede one. Such a pair goes on from here, so that the
- * destination is neither a word on the stack nor another turn of the loop. Gas and stack of both are checked already,
- * since a segment ends after a jump, not before it; the builds that charge each opcode by itself take none of this.
+ * Compilers emit jumps as PUSH2 and JUMP or JUMPI, and most PUSH2 precede a jump. Such a pair runs here, which saves pushing
+ * the destination and one turn of the loop. Gas and stack of both are already checked, since a segment ends after a jump.
+ * Builds that charge each opcode separately do not use this.
  */
 export function jumpAfterPush2(loop: Loop): void {
   if (loop.build !== "fast") return;
@@ -74,8 +74,8 @@ function jumpIf(loop: Loop, condition: Operand, push: Operand): void {
 }
 
 /**
- * Goes on from an opcode whose result `answer` is 0 or 1 when PUSH2 and JUMPI follow at `next`; `dropped` is how many
- * operands the opcode leaves less than it found.
+ * Continues after an opcode whose result `answer` is 0 or 1 if PUSH2 and JUMPI follow at `next`. `dropped` is the number of
+ * operands by which the opcode shrinks the stack.
  */
 export function jumpOnAnswer(loop: Loop, answer: Operand, next: Operand, dropped: number): void {
   if (loop.build !== "fast") return;

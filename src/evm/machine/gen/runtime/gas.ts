@@ -17,8 +17,8 @@ const GROWTH_PAGES = 16;
 
 export type GasFunctions = {
   /**
-   * refillGas(gas): for gas below zero, takes what is missing and another slice out of the reserve. Still below zero: out
-   * of gas, or out of time when `globals.halt` says so.
+   * refillGas(gas): for gas below zero, takes the missing amount and another slice from the reserve. If the result is still
+   * below zero, the call is out of gas, or out of time if `globals.halt` is set to that.
    */
   readonly refillGas: FunctionRef;
   /** charge(gas, cost): gas after cost, lent if need be; below zero: out of gas */
@@ -34,7 +34,7 @@ export type GasFunctions = {
   readonly expandTo: FunctionRef;
 };
 
-/** Gas is lent in slices when a call has a deadline, so that loops need no counter of their own. */
+/** Gas is lent in slices when a call has a deadline, so loops need no separate counter. */
 export function defineGas(module: ModuleBuilder, isOutOfTime: FunctionRef): GasFunctions {
   const refillGas = module.define(["i64"], ["i64"], (f, gas_) => {
     const gas = gas_!;

@@ -45,7 +45,8 @@ type JournalImports = {
 
 /**
  * Accounts and slots as records of one open-addressing index, with an undo log of whole cells.
- * `seed` keys the hash function, so that nobody can choose keys that collide. One function, because those it defines refer to each other by what `module.define` returns.
+ * `seed` keys the hash function, so callers cannot choose keys that collide. This is one function because the functions that it defines
+ * refer to each other by the results of `module.define`.
  */
 export function defineJournal(
   module: ModuleBuilder,

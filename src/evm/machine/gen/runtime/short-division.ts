@@ -10,9 +10,9 @@ import { multiplyHigh } from "../words.ts";
 export type ShortDivision = "quotientByLimb" | "remainderByLimb" | "quotientByPair" | "remainderByPair";
 
 /**
- * Takes the four limbs of the numerator, lowest first; the divisor shifted left until its top bit is set, its higher limb first
- * where it has two; by how many bits; and its reciprocal (`reciprocalOf`). Results are limbs, lowest first: of a quotient by one
- * limb four, by two limbs three, since the fourth is 0; of a remainder as many as the divisor has.
+ * Takes the four limbs of the numerator, lowest first; the divisor shifted left until its top bit is set, the higher of two limbs
+ * first; the number of shifted bits; and its reciprocal (`reciprocalOf`). Results are limbs, lowest first: a quotient by one limb has
+ * four, a quotient by two limbs three, since the fourth is 0; a remainder has as many as the divisor.
  */
 export function defineShortDivision(module: ModuleBuilder, which: ShortDivision): FunctionRef {
   const isQuotient = which.startsWith("quotient");
@@ -56,7 +56,7 @@ function below(limb: Operand, shift: Local): Code {
   return i64.shrU(i64.shrU(limb, 1n), i64.sub(63n, shift));
 }
 
-/** The limbs shifted left, one more than there were, lowest first. */
+/** The limbs shifted left, with one additional limb, lowest first. */
 function normalise(f: FunctionBuilder, limbs: readonly Local[], shift: Local): Local[] {
   const shifted = limbs.map((limb, i) => {
     const value = i64.shl(limb, shift);

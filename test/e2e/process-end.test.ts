@@ -2,17 +2,16 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { HANG_MS } from "../support/until.ts";
 
 const ENTRY = fileURLToPath(new URL("../../dist/bundle/library.js", import.meta.url));
-/** Only a program that hangs takes so long. */
-const TIMEOUT_MS = 120_000;
 
 /** Runs a program with a node that it does not stop. */
 async function run(body: string): Promise<{ readonly code: number | null; readonly output: string }> {
   const program = `import { createNode } from ${JSON.stringify(ENTRY)};\n${body}`;
   const child = spawn(process.execPath, ["--input-type=module", "--eval", program], {
     stdio: ["ignore", "pipe", "inherit"],
-    timeout: TIMEOUT_MS,
+    timeout: HANG_MS,
     killSignal: "SIGKILL",
     env: { PATH: process.env["PATH"] },
   });

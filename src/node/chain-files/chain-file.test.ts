@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { gunzipSync, gzipSync } from "node:zlib";
+import { HANG_MS } from "../../../test/support/until.ts";
 import { readChainFile } from "./chain-file.ts";
 import { writeChainFile } from "./chain-file-io.ts";
 
@@ -56,7 +57,7 @@ const skip = process.platform === "linux" ? false : "open files are listed on Li
 
 test("readChainFile closes a gzipped file of which it reads only the beginning", {
   skip,
-  timeout: 60_000,
+  timeout: HANG_MS,
 }, async () => {
   const path = join(folder, "chain.rlp.gz");
   // Random bytes of several read-aheads behind the first item, which is no block.

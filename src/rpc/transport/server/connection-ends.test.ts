@@ -23,6 +23,7 @@ import {
   type Stage,
 } from "../../../../test/support/rpc/silent-connections.ts";
 import { TEST_REGISTRY } from "../../../../test/support/rpc/test-methods.ts";
+import { HANG_MS } from "../../../../test/support/until.ts";
 import { fatalTimers } from "../../../base/telemetry/fatal-timers.ts";
 import type { Timers } from "../../../base/telemetry/timers.ts";
 import { SILENT_OBSERVER } from "../dispatch/observer.ts";
@@ -89,7 +90,7 @@ for (const isTls of [false, true]) {
   const scheme = isTls ? "with TLS" : "without TLS";
   test(`connections that fall silent are closed ${scheme}`, {
     skip: isTls && NO_OPENSSL,
-    timeout: 30_000,
+    timeout: HANG_MS,
     concurrency: true,
   }, async (t) => {
     const { urls, drained } = await start(isTls);
@@ -149,7 +150,7 @@ for (const isTls of [false, true]) {
 
 test("with TLS, handshake and first request together have the time of a request", {
   skip: NO_OPENSSL,
-  timeout: 30_000,
+  timeout: HANG_MS,
 }, async () => {
   const timers = new ManualTimers();
   // So long that node:http, which has its own clock, ends nothing.
@@ -183,7 +184,7 @@ const SMALL_LIMIT = 20;
 for (const isTls of [false, true]) {
   test(`silent connections of one address, three times the limit, leave others served ${isTls ? "with" : "without"} TLS`, {
     skip: isTls && NO_OPENSSL,
-    timeout: 30_000,
+    timeout: HANG_MS,
   }, async () => {
     const { urls, drained } = await start(isTls, { httpConnectionsMax: SMALL_LIMIT });
     const { port } = new URL(urls.http!);

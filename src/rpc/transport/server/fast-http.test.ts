@@ -6,6 +6,7 @@ import { ManualTimers } from "../../../../test/support/base/telemetry/manual-tim
 import fc from "../../../../test/support/fast-check.ts";
 import { comparable, cutAt, sendPieces } from "../../../../test/support/rpc/raw-http.ts";
 import { TEST_METHODS } from "../../../../test/support/rpc/test-methods.ts";
+import { HANG_MS } from "../../../../test/support/until.ts";
 import { fatalTimers } from "../../../base/telemetry/fatal-timers.ts";
 import type { Timers } from "../../../base/telemetry/timers.ts";
 import { string } from "../codec.ts";
@@ -284,7 +285,7 @@ test("fast HTTP: a connection that sends nothing, or nothing more, is closed", a
   await ended;
 });
 
-test("fast HTTP: an unfinished request is closed in time", { timeout: 60_000 }, async () => {
+test("fast HTTP: an unfinished request is closed in time", { timeout: HANG_MS }, async () => {
   const url = await start(true, { httpHeadersTimeoutMs: 100 });
   const socket = await connected(url);
   socket.write(plain(echo).slice(0, 40));

@@ -7,10 +7,11 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, createServer as createNetServer, type Socket } from "node:net";
 import { test } from "node:test";
+import { HANG_MS } from "../../../../test/support/until.ts";
 
 const REQUEST = "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n{}";
 
-const TIMEOUT = { timeout: 10_000 };
+const TIMEOUT = { timeout: HANG_MS };
 
 /** Both ends of a TCP connection whose server reads nothing yet. */
 async function connected(): Promise<{ client: Socket; accepted: Socket; close: () => void }> {

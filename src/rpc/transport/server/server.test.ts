@@ -9,6 +9,7 @@ import { WebSocket } from "ws";
 import { ManualTimers } from "../../../../test/support/base/telemetry/manual-timers.ts";
 import { callHttp, sendHttp } from "../../../../test/support/rpc/rpc-client.ts";
 import { TEST_REGISTRY } from "../../../../test/support/rpc/test-methods.ts";
+import { HANG_MS } from "../../../../test/support/until.ts";
 import { fatalTimers } from "../../../base/telemetry/fatal-timers.ts";
 import type { Authenticate } from "../auth/authenticator.ts";
 import { OWNER } from "../auth/credential.ts";
@@ -306,7 +307,7 @@ test("HTTP: connections beyond the limit are told so", async () => {
 
 test("HTTP: an address that has all connections leaves room for another one", {
   ...NEEDS_ADDRESSES,
-  timeout: 60_000,
+  timeout: HANG_MS,
 }, async () => {
   const limits = { httpConnectionsMax: 4, wsConnectionsMax: 4 };
   const { http, ws } = await start({ limits });
@@ -458,7 +459,7 @@ test("WebSocket: calls run at the same time and notices follow the answer", asyn
 });
 
 test("WebSocket: notices, answers, pings and the close frame of a slow reader do not mix", {
-  timeout: 20_000,
+  timeout: HANG_MS,
 }, async () => {
   const timers = new ManualTimers();
   const { server, ws } = await start({ limits: { wsPingIntervalMs: 1_000 }, modules: { timers } });

@@ -24,7 +24,13 @@ function open(blockTimeMs: number) {
       age.proposed({ height: height + ahead });
     },
     observe(round: number, votedPower: number, { ahead = 1, step = 5 } = {}) {
-      age.observe({ step: { height: height + ahead, round, step }, votedPower, totalPower: 40 });
+      const at = { height: height + ahead, round, step };
+      age.observe({ step: at, votedPower, totalPower: 40, votedAtMs: undefined });
+    },
+    /** Two thirds voted so long ago. */
+    observeVotes(agoMs: number) {
+      const step = { height: height + 1, round: 0, step: 6 };
+      age.observe({ step, votedPower: 40, totalPower: 40, votedAtMs: now - agoMs });
     },
     /** A block with the time of now less `ageMs`. */
     decide(ageMs: number) {
@@ -138,6 +144,26 @@ test("HeadAge of an old head is not made fresh by proposals and rounds, only by 
   }
   decide(900);
   assert.equal(age.isLate, false);
+});
+
+test("HeadAge of a late head is made fresh by votes for the next block whose own times are fresh, and by no older ones", () => {
+  const { age, pass, decide, observeVotes } = open(1_000);
+  decide(60_000);
+  for (const agoMs of [60_000, 4_501]) {
+    observeVotes(agoMs);
+    assert.equal(age.isLate, true);
+  }
+  observeVotes(500);
+  pass(4_000);
+  assert.equal(age.isLate, false);
+  pass(1);
+  assert.equal(age.isLate, true);
+  // They were votes for the block that is the head now.
+  decide(60_000);
+  pass(999);
+  assert.equal(age.isLate, false);
+  pass(1);
+  assert.equal(age.isLate, true);
 });
 
 test("HeadAge with a clock that is ahead by more than the limit stays late", () => {

@@ -1,6 +1,7 @@
 import type { BlockInput } from "../../application.ts";
 import type { ConsensusStep } from "../../engine.ts";
 import { proposeTimeoutMs } from "../home/config.ts";
+import type { EngineRound } from "../rpc/answers.ts";
 
 /** Clocks of machines differ, and processes pause: no head is late sooner, however short the block time is. */
 const LATE_MS_MIN = 4_500;
@@ -19,7 +20,7 @@ export function lateHeadMs(blockTimeMs: number, round: number, blocks = 0): numb
 /** CometBFT's number of the step in which it has the votes for a block, and waits for the block: others may be far ahead. */
 const COMMIT_STEP = 8;
 
-type VotedRound = { readonly step: ConsensusStep; readonly votedPower: number; readonly totalPower: number };
+type VotedRound = Pick<EngineRound, "step" | "votedPower" | "totalPower" | "votedAtMs">;
 
 type HeadAgeModules = {
   /** Unix milliseconds. */
@@ -30,23 +31,32 @@ type HeadAgeModules = {
   readonly timestamp: () => number;
 };
 
+/** The network had not decided block `height` then. */
+type Sign = { readonly height: number; readonly atMs: number };
+
 /**
  * Whether the newest block can be behind the network.
  *
- * Three signs show a block that the network has not decided yet. The time of block H is when the network decided H - 1, and it decides H later. A proposal
- * for a block, and a round or two thirds of the votes for it, come before its decision. From a sign on, the network needs a block time for each block, so
- * the head is late only after `lateHeadMs` since the sign. Rounds without a proposer give signs, so they make no head late. Proposals and votes extend only a
- * head that was fresh: CometBFT may replay them from its journal, and hears old ones while it catches up.
+ * Signs show a block that the network has not decided yet. From a sign on, the network needs a block time for each block, so the head is late only after
+ * `lateHeadMs` since each sign:
  *
- * With block times from a second on, `lateHeadMs` of round 0 is less than the network needs for five more blocks.
+ * - the time of block H is when the network decided H - 1;
+ * - the times of the votes of two thirds for a block are before its decision, by the clocks of the validators;
+ * - a proposal for a block, and a round or two thirds of the votes for it, are before its decision when they arrive. CometBFT may replay them from its
+ *   journal, and hears old ones while it catches up, so they extend only a head that was fresh.
+ *
+ * Rounds without a proposer give signs, so they make no head late. With block times from a second on, `lateHeadMs` of round 0 is less than the network needs
+ * for five more blocks.
  */
 export class HeadAge {
   readonly #modules: HeadAgeModules;
   readonly #pace: { readonly blockTimeMs: number };
   /** Height and Unix milliseconds of the block that was decided last. */
   #decided: { readonly height: number; readonly ms: number } | undefined;
-  /** The network was last seen not to have decided block `height`. */
-  #seen: { readonly height: number; readonly atMs: number } | undefined;
+  /** By the clock that never jumps. */
+  #seen: Sign | undefined;
+  /** By the clocks of the validators. */
+  #voted: Sign | undefined;
   #round: { readonly step: ConsensusStep; readonly isVoted: boolean } | undefined;
 
   /** @param pace may change with the blocks */
@@ -68,7 +78,9 @@ export class HeadAge {
     const last = this.#round;
     const next = round && { step: round.step, isVoted: round.votedPower * 3 > round.totalPower * 2 };
     this.#round = next;
-    if (next === undefined || last?.step.height !== next.step.height || !this.#isNext(next.step.height)) return;
+    if (next === undefined || !this.#isNext(next.step.height)) return;
+    if (round?.votedAtMs !== undefined) this.#voted = { height: next.step.height, atMs: round.votedAtMs };
+    if (last?.step.height !== next.step.height) return;
     if (next.step.step === COMMIT_STEP) return;
     if (next.step.round > last.step.round || (next.isVoted && !last.isVoted)) this.#see(next.step.height);
   }
@@ -83,7 +95,12 @@ export class HeadAge {
   }
 
   get isLate(): boolean {
-    return this.ms > this.#limitMs(HEAD_TIME_BLOCKS) && this.#isSilent;
+    const { wallClock, now } = this.#modules;
+    return (
+      this.ms > this.#limitMs(HEAD_TIME_BLOCKS) &&
+      this.#isPast(this.#seen, now()) &&
+      this.#isPast(this.#voted, wallClock())
+    );
   }
 
   /** The next block takes longer than one does whose proposer is there: rounds and votes are worth a look. */
@@ -92,12 +109,12 @@ export class HeadAge {
     return quietMs > 2 * this.#pace.blockTimeMs;
   }
 
-  /** What was last heard of consensus says nothing of now. */
-  get #isSilent(): boolean {
-    if (this.#seen === undefined) return true;
-    const { height, atMs } = this.#seen;
-    const blocks = Math.max(0, (this.#decided?.height ?? height) + 1 - height);
-    return this.#modules.now() - atMs > this.#limitMs(Math.min(blocks, HEAD_TIME_BLOCKS));
+  /** The sign says nothing of now. */
+  #isPast(sign: Sign | undefined, now: number): boolean {
+    if (sign === undefined) return true;
+    const { height, atMs } = sign;
+    const blocks = (this.#decided?.height ?? height) + 1 - height;
+    return now - atMs > this.#limitMs(Math.min(Math.max(blocks, 0), HEAD_TIME_BLOCKS));
   }
 
   #limitMs(blocks: number): number {

@@ -1,7 +1,6 @@
 import type { BlockInput } from "../../application.ts";
 import type { ConsensusStep } from "../../engine.ts";
 import { proposeTimeoutMs } from "../home/config.ts";
-import type { EngineRound } from "../rpc/answers.ts";
 
 /** Clocks of machines differ, and processes pause: no head is late sooner, however short the block time is. */
 const LATE_MS_MIN = 4_500;
@@ -20,7 +19,13 @@ export function lateHeadMs(blockTimeMs: number, round: number, blocks = 0): numb
 /** CometBFT's number of the step in which it has the votes for a block, and waits for the block: others may be far ahead. */
 const COMMIT_STEP = 8;
 
-type VotedRound = Pick<EngineRound, "step" | "votedPower" | "totalPower" | "votedAtMs">;
+type VotedRound = {
+  readonly step: ConsensusStep;
+  readonly votedPower: number;
+  readonly totalPower: number;
+  /** Unix milliseconds: more than two thirds of the validators voted at this height then or later, by their own clocks. */
+  readonly votedAtMs: number | undefined;
+};
 
 type HeadAgeModules = {
   /** Unix milliseconds. */

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -245,12 +245,15 @@ async function makeSnapshot(directory: string, accounts: number) {
   );
   const transfers = createTransferChain(accounts, createStateTrie(store.trieNodes, {}), store.header(1));
   const times: number[] = [];
+  const memoryBefore = anonymousMb();
+  let memoryMax = 0;
   const block = async () => {
     const start = performance.now();
     await setTimeout(BLOCK_MS);
     const { record, nodes } = transfers.transfers(TRANSFERS);
     store.append(record, nodes);
     times.push(performance.now() - start);
+    memoryMax = Math.max(memoryMax, anonymousMb());
   };
   let isTaken = false;
   const start = performance.now();
@@ -263,6 +266,7 @@ async function makeSnapshot(directory: string, accounts: number) {
   const seconds = (performance.now() - start) / 1000;
   const { user, system } = process.cpuUsage(cpu);
   const meanwhile = times.splice(0);
+  const memoryMeanwhile = memoryMax;
   for (let i = 0; i < BLOCKS_ALONE; i++) await block();
   store.close();
   const folder = join(directory, "snapshots", readdirSync(join(directory, "snapshots"))[0]!);
@@ -277,6 +281,8 @@ async function makeSnapshot(directory: string, accounts: number) {
     "block ms alone": mean(times),
     "block p99 ms": p99(meanwhile),
     "block p99 ms alone": p99(times),
+    "anonymous MB before": memoryBefore,
+    "anonymous MB": memoryMeanwhile,
   };
 }
 
@@ -306,6 +312,11 @@ async function restoreSnapshot(directory: string) {
 }
 
 const STEPS = { files: makeFiles, restore: restoreSnapshot, make: makeSnapshot } as const;
+
+/** Memory of this process without mapped files: those of the index are the largest part of all of it. */
+function anonymousMb(): number {
+  return Number(/RssAnon:\s*(\d+) kB/.exec(readFileSync("/proc/self/status", "utf8"))![1]) / 1024;
+}
 
 function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { createPublicClient, http } from "viem";
 import { bytesToHex } from "../../src/base/primitives/hex.ts";
 import { nodeIdOf } from "../../src/consensus/cometbft/home/home.ts";
 import { formerKeys, readNextKey, readValidatorKey } from "../../src/consensus/cometbft/signing/key-files.ts";
@@ -14,9 +15,11 @@ import { eventually, Network, type NetworkNode, P2P_PORT, whyLeftOut } from "./n
  * machines of its role, one after the other; words in capitals are put in as a reader would.
  */
 
-const PAGES = ["machines", "keys", "sentries", "upgrade-day", "lost-validators"].map(
+const PAGES = ["network", "machines", "keys", "sentries", "upgrade-day", "lost-validators"].map(
   (name) => `docs/operations/${name}.md`,
 );
+/** Longer than a new node needs to find a snapshot, of which nodes keep two. */
+const SNAPSHOT_INTERVAL = 40;
 /** Of nodes that are not in the network from the beginning. */
 const SPARE_PORTS = 60;
 /** Longer than a restart of one validator takes, shorter than two of them one after the other. */
@@ -80,19 +83,53 @@ test("the procedures of the operations manual work as they are written", { skip:
   const signers = () => witness.request("clique_getSigners") as Promise<readonly string[]>;
   const urlOf = ({ http }: Machine) => `http://${http}`;
 
-  await t.test("a backup is restored in a drill, which signs nothing and is the same chain", async () => {
-    await follow("machines", "A backup each day", { validator: [moving] });
-    const spare = (name: string, port: number) => ({ [`EVMINT_${name}`]: `127.0.0.1:${port + SPARE_PORTS}` });
-    const drill = machine("drill", join(network.folder, "drill-home"), witness.port + SPARE_PORTS, {
+  const spare = (name: string, port: number) => ({ [`EVMINT_${name}`]: `127.0.0.1:${port + SPARE_PORTS}` });
+  const spareMachine = (name: string) =>
+    machine(name, join(network.folder, `${name}-home`), witness.port + SPARE_PORTS, {
       ...spare("JSON_RPC_ADDRESS", witness.port),
       ...spare("JSON_RPC_WS_ADDRESS", witness.port + 1),
       ...spare("COMETBFT_P2P_ADDRESS", P2P_PORT),
       EVMINT_METRICS_ENABLE: "false",
     });
+
+  await t.test("a backup is restored in a drill, which signs nothing and is the same chain", async () => {
+    await follow("machines", "A backup each day", { validator: [moving] });
+    const drill = spareMachine("drill");
     const [output] = await follow("machines", "Restore drill", { drill: [drill] }, { PEER_URL: () => urlOf(first) });
     assert.match(output!, /: the same chain and rules/);
     assert.ok(!existsSync(drill.home));
     assert.equal((await signers()).length, 4);
+  });
+
+  await t.test("a node joins from a snapshot, and follows", async () => {
+    const joining = spareMachine("joining");
+    const values = { "INTERVAL=1000": () => `INTERVAL=${SNAPSHOT_INTERVAL}` };
+    await follow("network", "Nodes take snapshots", { server: [first, second] }, values);
+    const snapshot = (await witness.height()) + SNAPSHOT_INTERVAL;
+    await eventually("both took a snapshot", async () => (await witness.height()) >= snapshot + 3);
+    const file = "network.json";
+    const copied = join(network.folder, "joining", file);
+    const { height, hash } = await witness.trusted(snapshot);
+    await follow(
+      "network",
+      "A node begins with a snapshot",
+      { member: [first], new: [joining] },
+      {
+        [file]: () => {
+          const made = join(network.folder, "m0", file);
+          if (existsSync(made)) copyFileSync(made, copied);
+          return file;
+        },
+        "127.0.0.1:26657,127.0.0.1:26658": () => [nodes[0], nodes[1]].map(({ engineRpc }) => engineRpc).join(),
+        "HEIGHT:HASH": () => `${height}:${hash}`,
+      },
+    );
+    const joined = createPublicClient({ transport: http(urlOf(joining)) });
+    await assert.rejects(joined.getBlock({ blockNumber: 1n }), /pruned history unavailable/);
+    const head = await joined.getBlock();
+    assert.equal((await witness.client.getBlock({ blockNumber: head.number })).hash, head.hash);
+    await joining.stop();
+    rmSync(joining.home, { recursive: true });
   });
 
   let moved: Machine;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { bytesToHex } from "../../src/base/primitives/hex.ts";
 import { fatalTimers } from "../../src/base/telemetry/fatal-timers.ts";
@@ -16,6 +17,15 @@ import { openChain } from "../../src/node/roles/chain/open-chain.ts";
 import { STRICT_LOGGER } from "../support/base/telemetry/strict-logger.ts";
 import { eventually, Network, whyLeftOut } from "./network.ts";
 
+/** Of the new node, in its home. */
+const INDEX_PATH = "other-disk";
+
+function assertIndexElsewhere(home: string): void {
+  const folder = join(home, INDEX_PATH);
+  assert.equal(realpathSync(join(dataPath(home), "index")), realpathSync(folder));
+  assert.ok(statSync(join(folder, "data.mdb")).size > 0);
+}
+
 /** Runs the lines that docs/operations/network.md has for it. */
 function beginAgain(home: string): void {
   const [, section] = readFileSync("docs/operations/network.md", "utf8").split("### Beginning again from a snapshot\n");
@@ -25,7 +35,7 @@ function beginAgain(home: string): void {
   assert.equal(status, 0, stderr);
 }
 
-test("a new node restores a snapshot of the network, follows it, and survives a restart", {
+test("a new node with index.path restores a snapshot of the network, follows it, and survives a restart", {
   skip: whyLeftOut(),
 }, async (t) => {
   const network = await Network.start(4, 0, ["--snapshot.interval", "40"]);
@@ -51,12 +61,15 @@ test("a new node restores a snapshot of the network, follows it, and survives a 
       .join(),
     "--cometbft.trust-block",
     `${trusted.height}:${trusted.hash}`,
+    "--index.path",
+    INDEX_PATH,
   ]);
   joined.start();
   const synced = await eventually("the new node has the newest block", async () => {
     return (await height(joined)) >= (await height(first)) - 1;
   });
   t.diagnostic(`restored and caught up after ${synced | 0} ms`);
+  assertIndexElsewhere(joined.home);
 
   await assert.rejects(joined.client.getBlock({ blockNumber: 1n }), (error) => {
     return /pruned history unavailable/.test(String(error));
@@ -76,6 +89,7 @@ test("a new node restores a snapshot of the network, follows it, and survives a 
   await eventually("it follows after a restart", async () => {
     return (await joined.client.getTransactionReceipt({ hash })).status === "success";
   });
+  assertIndexElsewhere(joined.home);
 
   await t.test(
     "it begins again from a snapshot, by the lines of the page, with its signing state as it was",
@@ -92,6 +106,7 @@ test("a new node restores a snapshot of the network, follows it, and survives a 
       const next = (await height(first)) + 2;
       await eventually("it follows again", async () => (await height(joined)) >= next);
       await joined.stop();
+      assertIndexElsewhere(joined.home);
     },
   );
 

@@ -100,7 +100,7 @@ export function openDiskBlockStore(options: DiskBlockStoreOptions): LogBlockStor
     writesOnFullDisk(() => files.beginRebuilding());
   };
   try {
-    if (options.indexFolder !== undefined) placeIndex(directory, options.indexFolder, logger);
+    placeIndex(directory, options.indexFolder, logger);
     finishReplacement(directory, BACKFILL);
     const isMigrated = migrateLog(directory, {
       onProgress: ({ done, total }) => logger.info("rewriting the block log in a new format", { done, total }),

@@ -28,7 +28,7 @@ export type FollowedNetwork = {
   /** No other validator than this one. */
   readonly isAlone: boolean;
   /** Of the height that is decided. */
-  readonly votes: readonly EngineVote[];
+  readonly votes: readonly Omit<EngineVote, "atMs">[];
 };
 
 /** Clocks of a network may differ by so much: more is an error in the log. */

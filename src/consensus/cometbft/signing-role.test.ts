@@ -76,7 +76,7 @@ test("the signing state is raised to votes that peers have, and never lowered", 
     raiseSigningState(directory, { height: own, round: 0, step: 3 });
     const { role, world, release } = createTestRole();
     world.signers = [role.address, OTHER];
-    world.votes = [{ voter: role.address.slice(2, 14), height: seen, round: 4, kind: "prevote" }];
+    world.votes = [{ voter: role.address.slice(2, 14), height: seen, round: 4, kind: "prevote", atMs: 0 }];
     role.prepare();
     assert.equal(release(), true);
     role.prepare();

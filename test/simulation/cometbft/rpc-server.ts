@@ -241,14 +241,14 @@ function publicKeyOf(digits: string): object {
 }
 
 /** Such as `BA{4:xx_x} 30/40 = 0.75`. */
-/** As Go prints votes; hashes and times are left out, which nobody reads. */
+/** As Go prints votes; hashes are left out, which nobody reads. */
 function voteTextsOf(votes: VoteSet): readonly string[] {
   const texts = votes.validators.validators.map(() => "nil-Vote");
-  for (const { index, address, height, round, type } of votes.votes) {
+  for (const { index, address, height, round, type, time } of votes.votes) {
     const kind = type === "prevote" ? "Prevote" : "Precommit";
     const position = `${height}/${String(round).padStart(2, "0")}/SIGNED_MSG_TYPE_${kind.toUpperCase()}(${kind})`;
     texts[index] =
-      `Vote{${index}:${address.slice(0, 12).toUpperCase()} ${position} 000000000000 000000000000 000000000000 @ }`;
+      `Vote{${index}:${address.slice(0, 12).toUpperCase()} ${position} 000000000000 000000000000 000000000000 @ ${timeText(time)}}`;
   }
   return texts;
 }

@@ -117,8 +117,8 @@ export const SUPERVISION_MUTANTS: readonly Mutant[] = [
     patches: [
       {
         file: "src/consensus/cometbft/abci/head-age.ts",
-        from: `    return this.#quietMs > lateHeadMs(`,
-        to: `    return this.#quietMs > 1_000 * lateHeadMs(`,
+        from: `    return lateHeadMs(this.#pace`,
+        to: `    return 1_000 * lateHeadMs(this.#pace`,
       },
     ],
     plan: { engine: "cometbft", nodes: 4 },

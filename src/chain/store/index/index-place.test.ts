@@ -123,6 +123,20 @@ describe("placeIndex", () => {
       assertOpens(directory, folder);
     }));
 
+  test("rejects a data directory that was set aside with a link to the index of the one in its place", () =>
+    withStore(({ directory, folder }) => {
+      assertOpens(directory, folder);
+      const aside = join(directory, "..", "aside");
+      renameSync(directory, aside);
+      makeStore(directory, 4);
+      assertOpens(directory, folder);
+      // A command would rebuild the index of a running node.
+      assert.throws(() => open(aside, undefined), { code: "STORE_INDEX_FOLDER" });
+      assertOpens(directory, folder);
+      rmSync(join(aside, "index"));
+      assertOpens(aside, undefined, BLOCKS);
+    }));
+
   test("rejects a folder with the index of another data directory, and one with an unknown index", () =>
     withStore(({ directory, folder }) => {
       assertOpens(directory, folder);

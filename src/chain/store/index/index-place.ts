@@ -31,21 +31,23 @@ class IndexFolderError extends NodeError {
  * Moves the index of a closed data directory to `folder`, or back into the directory if that is null. A link in the directory then leads
  * every reader to the folder. A process that dies on the way leaves the index in one of the two places, and the next start continues.
  * `index.state` names the file that was closed, so a copy is checked before use.
+ * @param folder undefined: the index stays where it is
  * @throws IndexFolderError if the folder is missing, say because its disk is not mounted, or belongs to another data directory
  */
-export function placeIndex(directory: string, folder: string | null, log: Logger): void {
+export function placeIndex(directory: string, folder: string | null | undefined, log: Logger): void {
   const place = join(directory, INDEX_FOLDER);
   const moving = `${place}.moving`;
   const linked = ifPresent(() => lstatSync(place))?.isSymbolicLink() ? readlinkSync(place) : undefined;
   const owner = linked && ownerOf(linked);
   // A link that somebody else made.
-  if (folder === null && linked !== undefined && owner === undefined) return;
+  if (typeof folder !== "string" && linked !== undefined && owner === undefined) return;
   if (linked !== undefined && owner !== realpathSync(directory)) {
     throw new IndexFolderError(
       `the index of ${directory} is not in ${linked}: mount its disk, or remove the link ${place} to make the index anew`,
       { folder: linked },
     );
   }
+  if (folder === undefined) return;
   if (linked === undefined && folder === null) {
     if (!existsSync(place) && existsSync(join(moving, DATA_FILE))) renameSync(moving, place);
     return;

@@ -24,7 +24,13 @@ function open(blockTimeMs: number) {
       age.proposed({ height: height + ahead });
     },
     observe(round: number, votedPower: number, { ahead = 1, step = 5 } = {}) {
-      age.observe({ step: { height: height + ahead, round, step }, votedPower, totalPower: 40 });
+      const at = { height: height + ahead, round, step };
+      age.observe({ step: at, votedPower, totalPower: 40, votedAtMs: undefined });
+    },
+    /** Two thirds voted so long ago. */
+    observeVotes(agoMs: number) {
+      const step = { height: height + 1, round: 0, step: 6 };
+      age.observe({ step, votedPower: 40, totalPower: 40, votedAtMs: now - agoMs });
     },
     /** A block with the time of now less `ageMs`. */
     decide(ageMs: number) {
@@ -35,10 +41,10 @@ function open(blockTimeMs: number) {
   };
 }
 
-test("HeadAge is late after two blocks, the wait for a proposal and half a second, and not before 4.5 s", () => {
+test("HeadAge of a block that nothing was heard of is late after four block times, the wait for a proposal and half a second", () => {
   for (const [blockTimeMs, msMax] of [
-    [1_000, 4_500],
-    [5_000, 12_500],
+    [1_000, 6_500],
+    [5_000, 22_500],
     [200, 4_500],
   ] as const) {
     const { age, pass, decide } = open(blockTimeMs);
@@ -52,6 +58,29 @@ test("HeadAge is late after two blocks, the wait for a proposal and half a secon
     assert.equal(age.isLate, true);
     decide(blockTimeMs);
     assert.equal(age.isLate, false);
+  }
+});
+
+test("HeadAge is late later after a sign at the block that became the head than after one at the next block", () => {
+  for (const [blockTimeMs, isHead, msMax] of [
+    [1_000, false, 4_500],
+    [1_000, true, 5_500],
+    [5_000, false, 12_500],
+    [5_000, true, 17_500],
+    [200, false, 4_500],
+    [200, true, 4_500],
+  ] as const) {
+    const { age, pass, decide, propose } = open(blockTimeMs);
+    // The time of the head makes it late before the sign does.
+    const headMs = 2 * blockTimeMs + 1_000;
+    decide(0);
+    pass(headMs);
+    propose();
+    if (isHead) decide(headMs);
+    pass(msMax);
+    assert.equal(age.isLate, false);
+    pass(1);
+    assert.equal(age.isLate, true);
   }
 });
 
@@ -84,7 +113,7 @@ test("HeadAge is extended by a proposal, a later round and new votes of two thir
 
 test("HeadAge is not extended by the same votes, other heights, or votes for a block that others have", () => {
   const { age, pass, decide, propose, observe } = open(1_000);
-  decide(0);
+  decide(2_000);
   observe(0, 0);
   pass(1_000);
   observe(0, 30);
@@ -97,7 +126,9 @@ test("HeadAge is not extended by the same votes, other heights, or votes for a b
   observe(3, 40, { ahead: 2 });
   observe(0, 0);
   observe(0, 40, { step: 8 });
-  pass(1_501);
+  pass(1_500);
+  assert.equal(age.isLate, false);
+  pass(1);
   assert.equal(age.isLate, true);
 });
 
@@ -115,6 +146,26 @@ test("HeadAge of an old head is not made fresh by proposals and rounds, only by 
   assert.equal(age.isLate, false);
 });
 
+test("HeadAge of a late head is made fresh by votes for the next block whose own times are fresh, and by no older ones", () => {
+  const { age, pass, decide, observeVotes } = open(1_000);
+  decide(60_000);
+  for (const agoMs of [60_000, 4_501]) {
+    observeVotes(agoMs);
+    assert.equal(age.isLate, true);
+  }
+  observeVotes(500);
+  pass(4_000);
+  assert.equal(age.isLate, false);
+  pass(1);
+  assert.equal(age.isLate, true);
+  // They were votes for the block that is the head now.
+  decide(60_000);
+  pass(999);
+  assert.equal(age.isLate, false);
+  pass(1);
+  assert.equal(age.isLate, true);
+});
+
 test("HeadAge with a clock that is ahead by more than the limit stays late", () => {
   const { age, pass, setSkew, decide, propose } = open(1_000);
   setSkew(10_000);
@@ -126,8 +177,19 @@ test("HeadAge with a clock that is ahead by more than the limit stays late", () 
   }
 });
 
-/** In how many moments of two turns of all validators a node is late that looks at its round each half second. Validators in `down` do not propose. */
-function lateSamples(validators: number, down: ReadonlySet<number>, blockTimeMs: number): number {
+type Turns = {
+  readonly validators: number;
+  /** These validators do not propose. */
+  readonly down: readonly number[];
+  readonly blockTimeMs: number;
+  /** Messages, votes and answers of CometBFT take so long on a slow machine. */
+  readonly slowMs?: number;
+  /** The node has the votes for each block before its proposal. */
+  readonly missesProposals?: boolean;
+};
+
+/** In how many moments of two turns of all validators a healthy node that looks at its round each half second is late. */
+function lateSamples({ validators, down, blockTimeMs, slowMs = 0, missesProposals = false }: Turns): number {
   const { age, pass, decide, propose, observe } = open(blockTimeMs);
   let late = 0;
   let sincePollMs = 0;
@@ -136,7 +198,7 @@ function lateSamples(validators: number, down: ReadonlySet<number>, blockTimeMs:
     for (let at = 0; at < ms; at += 50) {
       pass(50);
       sincePollMs += 50;
-      if (sincePollMs >= 500) {
+      if (sincePollMs >= 500 + slowMs) {
         sincePollMs = 0;
         observe(state.round, state.votedPower);
       }
@@ -148,24 +210,26 @@ function lateSamples(validators: number, down: ReadonlySet<number>, blockTimeMs:
     Object.assign(state, { round: 0, votedPower: 0 });
     let tookMs = commitTimeoutMs(blockTimeMs);
     run(tookMs);
-    while (down.has((turn + state.round) % validators)) {
-      const proposeMs = proposeTimeoutMs(blockTimeMs, state.round);
+    while (down.includes((turn + state.round) % validators)) {
+      const proposeMs = proposeTimeoutMs(blockTimeMs, state.round) + slowMs;
       run(proposeMs);
       state.votedPower = 40;
-      const precommitMs = 1_000 + 500 * state.round;
+      const precommitMs = 1_000 + 500 * state.round + slowMs;
       run(precommitMs);
       tookMs += proposeMs + precommitMs;
       state.round++;
       state.votedPower = 0;
     }
-    propose();
-    run(100);
-    decide(tookMs + 100);
+    run(slowMs);
+    if (!missesProposals) propose();
+    run(100 + slowMs);
+    tookMs += 100 + 2 * slowMs;
+    decide(tookMs);
   }
   return late;
 }
 
-test("HeadAge is late on no healthy node while fewer than a third of the validators are down, in any order", () => {
+test("HeadAge is late on no healthy node while fewer than a third of the validators are down, in any order, on a slow machine too", () => {
   const sets = {
     4: [[3]],
     7: [
@@ -178,10 +242,16 @@ test("HeadAge is late on no healthy node while fewer than a third of the validat
       [4, 5, 6, 7, 8, 9],
     ],
   };
-  for (const [validators, choices] of Object.entries(sets)) {
+  for (const [count, choices] of Object.entries(sets)) {
+    const validators = Number(count);
     for (const down of choices) {
       for (const blockTimeMs of [1_000, 5_000]) {
-        assert.equal(lateSamples(Number(validators), new Set(down), blockTimeMs), 0, `${down} of ${validators}`);
+        for (const missesProposals of [false, true]) {
+          for (const slowMs of [0, 400]) {
+            const turns = { validators, down, blockTimeMs, slowMs, missesProposals };
+            assert.equal(lateSamples(turns), 0, JSON.stringify(turns));
+          }
+        }
       }
     }
   }

@@ -7,15 +7,25 @@ const LATE_MS_MIN = 4_500;
 /** Votes travel, and CometBFT is asked for its round only so often. */
 const SLACK_MS = 500;
 
-/** How long a node in `round` may hear nothing of consensus: the rest of a block, the commit timeout, and the wait for a proposer that is down. */
-export function lateHeadMs(blockTimeMs: number, round: number): number {
-  return Math.max(LATE_MS_MIN, 2 * blockTimeMs + proposeTimeoutMs(blockTimeMs, round) + SLACK_MS);
+/**
+ * How long a node in `round` may hear nothing of consensus. A round without a proposer is silent for the commit timeout and the wait for a proposal. A
+ * slow machine gets another block time. A sign of the network at an earlier block allows the time of the blocks since then.
+ * @param blocks from the block that the network had not decided to the next one
+ */
+export function lateHeadMs(blockTimeMs: number, round: number, blocks = 0): number {
+  return Math.max(LATE_MS_MIN, (2 + blocks) * blockTimeMs + proposeTimeoutMs(blockTimeMs, round) + SLACK_MS);
 }
 
 /** CometBFT's number of the step in which it has the votes for a block, and waits for the block: others may be far ahead. */
 const COMMIT_STEP = 8;
 
-type VotedRound = { readonly step: ConsensusStep; readonly votedPower: number; readonly totalPower: number };
+type VotedRound = {
+  readonly step: ConsensusStep;
+  readonly votedPower: number;
+  readonly totalPower: number;
+  /** Unix milliseconds: more than two thirds of the validators voted at this height then or later, by their own clocks. */
+  readonly votedAtMs: number | undefined;
+};
 
 type HeadAgeModules = {
   /** Unix milliseconds. */
@@ -26,18 +36,32 @@ type HeadAgeModules = {
   readonly timestamp: () => number;
 };
 
+/** The network had not decided block `height` then. */
+type Sign = { readonly height: number; readonly atMs: number };
+
 /**
- * Whether the newest block can be behind the network. The time of block H is that at which the one before was decided, so a fresh time shows a fresh
- * head. A proposal, a round and two thirds of the votes for block H + 1 show that the network has not decided it, so rounds without a proposer make
- * no head late. They extend only a head that was fresh: CometBFT may replay them from its journal, and hears old ones while it catches up.
+ * Whether the newest block can be behind the network.
+ *
+ * Signs show a block that the network has not decided yet. From a sign on, the network needs a block time for each block, so the head is late only after
+ * `lateHeadMs` since each sign:
+ *
+ * - the time of block H is when the network decided H - 1;
+ * - the times of the votes of two thirds for a block are before its decision, by the clocks of the validators;
+ * - a proposal for a block, and a round or two thirds of the votes for it, are before its decision when they arrive. CometBFT may replay them from its
+ *   journal, and hears old ones while it catches up, so they extend only a head that was fresh.
+ *
+ * Rounds without a proposer give signs, so they make no head late. With block times from a second on, `lateHeadMs` of round 0 is less than the network needs
+ * for five more blocks.
  */
 export class HeadAge {
   readonly #modules: HeadAgeModules;
   readonly #pace: { readonly blockTimeMs: number };
   /** Height and Unix milliseconds of the block that was decided last. */
   #decided: { readonly height: number; readonly ms: number } | undefined;
-  /** When the network was last seen to decide the next block. */
-  #seenAt = Number.NEGATIVE_INFINITY;
+  /** By the clock that never jumps. */
+  #seen: Sign | undefined;
+  /** By the clocks of the validators. */
+  #voted: Sign | undefined;
   #round: { readonly step: ConsensusStep; readonly isVoted: boolean } | undefined;
 
   /** @param pace may change with the blocks */
@@ -47,7 +71,7 @@ export class HeadAge {
   }
 
   proposed({ height }: Pick<BlockInput, "height">): void {
-    if (this.#isNext(height)) this.#see();
+    if (this.#isNext(height)) this.#see(height);
   }
 
   finalized({ height, time: { seconds, nanos } }: Pick<BlockInput, "height" | "time">): void {
@@ -59,9 +83,11 @@ export class HeadAge {
     const last = this.#round;
     const next = round && { step: round.step, isVoted: round.votedPower * 3 > round.totalPower * 2 };
     this.#round = next;
-    if (next === undefined || last?.step.height !== next.step.height || !this.#isNext(next.step.height)) return;
+    if (next === undefined || !this.#isNext(next.step.height)) return;
+    if (round?.votedAtMs !== undefined) this.#voted = { height: next.step.height, atMs: round.votedAtMs };
+    if (last?.step.height !== next.step.height) return;
     if (next.step.step === COMMIT_STEP) return;
-    if (next.step.round > last.step.round || (next.isVoted && !last.isVoted)) this.#see();
+    if (next.step.round > last.step.round || (next.isVoted && !last.isVoted)) this.#see(next.step.height);
   }
 
   get ms(): number {
@@ -74,26 +100,42 @@ export class HeadAge {
   }
 
   get isLate(): boolean {
-    const step = this.#round?.step;
-    const round = step !== undefined && this.#isNext(step.height) ? step.round : 0;
-    return this.#quietMs > lateHeadMs(this.#pace.blockTimeMs, round);
+    const { wallClock, now } = this.#modules;
+    return (
+      this.ms > this.#limitMs(HEAD_TIME_BLOCKS) &&
+      this.#isPast(this.#seen, now()) &&
+      this.#isPast(this.#voted, wallClock())
+    );
   }
 
   /** The next block takes longer than one does whose proposer is there: rounds and votes are worth a look. */
   get isOverdue(): boolean {
-    return this.#quietMs > 2 * this.#pace.blockTimeMs;
+    const quietMs = Math.min(this.ms, this.#modules.now() - (this.#seen?.atMs ?? Number.NEGATIVE_INFINITY));
+    return quietMs > 2 * this.#pace.blockTimeMs;
   }
 
-  /** Since the network was last known to be at the next block at most. */
-  get #quietMs(): number {
-    return Math.min(this.ms, this.#modules.now() - this.#seenAt);
+  /** The sign says nothing of now. */
+  #isPast(sign: Sign | undefined, now: number): boolean {
+    if (sign === undefined) return true;
+    const { height, atMs } = sign;
+    const blocks = (this.#decided?.height ?? height) + 1 - height;
+    return now - atMs > this.#limitMs(Math.min(Math.max(blocks, 0), HEAD_TIME_BLOCKS));
+  }
+
+  #limitMs(blocks: number): number {
+    const step = this.#round?.step;
+    const round = step !== undefined && this.#isNext(step.height) ? step.round : 0;
+    return lateHeadMs(this.#pace.blockTimeMs, round, blocks);
   }
 
   #isNext(height: number): boolean {
     return height - 1 === this.#decided?.height;
   }
 
-  #see(): void {
-    if (!this.isLate) this.#seenAt = this.#modules.now();
+  #see(height: number): void {
+    if (!this.isLate) this.#seen = { height, atMs: this.#modules.now() };
   }
 }
+
+/** The time of a block is when the network decided the one before. */
+const HEAD_TIME_BLOCKS = 2;

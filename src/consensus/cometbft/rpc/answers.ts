@@ -42,6 +42,8 @@ export type EngineRound = {
   /** Voting power whose prevotes or precommits of this round, or of a later one, were received; CometBFT has checked their signatures. */
   readonly votedPower: number;
   readonly totalPower: number;
+  /** Unix milliseconds: more than two thirds of the validators voted at this height then or later, by their own clocks. undefined: fewer voted at all. */
+  readonly votedAtMs: number | undefined;
   /** Every vote of this height that was received. */
   readonly votes: readonly EngineVote[];
 };
@@ -53,6 +55,8 @@ export type EngineVote = {
   readonly height: number;
   readonly round: number;
   readonly kind: "prevote" | "precommit";
+  /** Unix milliseconds, by the clock of the voter. */
+  readonly atMs: number;
 };
 
 export function statusOf(answer: unknown): EngineStatus {
@@ -101,33 +105,44 @@ export function roundOf(answer: unknown): EngineRound {
     if (typeof of !== "number") throw malformed();
     return of < round ? [] : [tallyOf(prevotes_bit_array), tallyOf(precommits_bit_array)];
   });
+  const votes = rounds.flatMap((each) => {
+    const { prevotes, precommits } = objectOf(each);
+    return [...arrayOf(prevotes), ...arrayOf(precommits)].flatMap(voteOf);
+  });
   return {
     step: { height, round, step: number },
     votedPower: Math.max(0, ...tallies.map(({ voted }) => voted)),
     totalPower: Math.max(0, ...tallies.map(({ total }) => total)),
-    votes: rounds.flatMap((each) => {
-      const { prevotes, precommits } = objectOf(each);
-      return [...arrayOf(prevotes), ...arrayOf(precommits)].flatMap(voteOf);
-    }),
+    votedAtMs: votedAtMs(votes, tallies[0]?.validators ?? 0),
+    votes,
   };
 }
 
-/** types/vote.go `String`, whose hashes and time are not needed; a validator that has not voted. */
+/** Validators have equal power (`VALIDATOR_POWER`). */
+function votedAtMs(votes: readonly EngineVote[], validators: number): number | undefined {
+  const newest = new Map<string, number>();
+  for (const { voter, atMs } of votes) newest.set(voter, Math.max(atMs, newest.get(voter) ?? atMs));
+  return [...newest.values()].sort((a, b) => b - a)[Math.floor((2 * validators) / 3)];
+}
+
+/** types/vote.go `String`, whose hashes are not needed; a validator that has not voted. */
 const VOTE =
-  /^Vote\{\d{1,6}:([0-9A-F]{12}) (\d{1,15})\/(\d{2,10})\/SIGNED_MSG_TYPE_(?:PREVOTE|PRECOMMIT)\((Prevote|Precommit)\) .{1,200}\}$/;
+  /^Vote\{\d{1,6}:([0-9A-F]{12}) (\d{1,15})\/(\d{2,10})\/SIGNED_MSG_TYPE_(?:PREVOTE|PRECOMMIT)\((Prevote|Precommit)\) [^@]{1,100} @ (\S{1,40})\}$/;
 const NO_VOTE = "nil-Vote";
 
 function voteOf(value: unknown): readonly EngineVote[] {
   const text = textOf(value);
   if (text === NO_VOTE) return [];
-  const [, voter, height, round, kind] = VOTE.exec(text) ?? [];
-  if (voter === undefined) throw malformed();
+  const [, voter, height, round, kind, time] = VOTE.exec(text) ?? [];
+  const atMs = Date.parse(time ?? "");
+  if (voter === undefined || Number.isNaN(atMs)) throw malformed();
   return [
     {
       voter: voter.toLowerCase(),
       height: Number(height),
       round: Number(round),
       kind: kind === "Prevote" ? "prevote" : "precommit",
+      atMs,
     },
   ];
 }
@@ -147,10 +162,10 @@ export function storeBaseOf(error: string): number | undefined {
 }
 
 /** The votes of one kind in one round, such as `BA{4:xx_x} 30/40 = 0.75`: the last two are voting power. */
-function tallyOf(value: unknown): { readonly voted: number; readonly total: number } {
-  const tally = /^BA\{\d{1,6}:[x_]*\} (\d{1,19})\/(\d{1,19}) = [\d.]{1,20}$/.exec(textOf(value));
+function tallyOf(value: unknown): { readonly validators: number; readonly voted: number; readonly total: number } {
+  const tally = /^BA\{(\d{1,6}):[x_]*\} (\d{1,19})\/(\d{1,19}) = [\d.]{1,20}$/.exec(textOf(value));
   if (tally === null) throw malformed();
-  return { voted: countOf(tally[1]), total: countOf(tally[2]) };
+  return { validators: Number(tally[1]), voted: countOf(tally[2]), total: countOf(tally[3]) };
 }
 
 export type Members = Readonly<Record<string, unknown>>;

@@ -56,6 +56,7 @@ const ANSWERS: Readonly<Record<string, object>> = {
           ],
           precommits: [
             "Vote{3:0FEF6B41A0A1 8/00/SIGNED_MSG_TYPE_PRECOMMIT(Precommit) 8B01023386C3 1C2B3A4F5E6D 000000000000 @ 2026-11-24T16:00:00Z}",
+            "Vote{2:7C6D9F0A1B2C 8/00/SIGNED_MSG_TYPE_PRECOMMIT(Precommit) 000000000000 1C2B3A4F5E6D 000000000000 @ 2026-11-24T16:00:05.000000001Z}",
           ],
           prevotes_bit_array: "BA{4:xxxx} 40/40 = 1.00",
           precommits_bit_array: "BA{4:xx__} 20/40 = 0.50",
@@ -92,9 +93,11 @@ test("answers of CometBFT v0.40 are decoded, and what peers say of themselves is
     step: { height: 8, round: 1, step: 3 },
     votedPower: 30,
     totalPower: 40,
+    votedAtMs: Date.UTC(2026, 10, 24, 16, 0, 0, 0),
     votes: [
-      { voter: "bf4530bbe4b4", height: 8, round: 0, kind: "prevote" },
-      { voter: "0fef6b41a0a1", height: 8, round: 0, kind: "precommit" },
+      { voter: "bf4530bbe4b4", height: 8, round: 0, kind: "prevote", atMs: Date.UTC(2026, 10, 24, 16, 0, 0, 100) },
+      { voter: "0fef6b41a0a1", height: 8, round: 0, kind: "precommit", atMs: Date.UTC(2026, 10, 24, 16, 0, 0, 0) },
+      { voter: "7c6d9f0a1b2c", height: 8, round: 0, kind: "precommit", atMs: Date.UTC(2026, 10, 24, 16, 0, 5) },
     ],
   });
   assert.equal(await rpc.storeHeight(), 12);

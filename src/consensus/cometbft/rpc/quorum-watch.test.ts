@@ -6,6 +6,7 @@ const voted = (votedPower: number, round = 0, totalPower = 40) => ({
   step: { height: 8, round, step: 4 },
   votedPower,
   totalPower,
+  votedAtMs: undefined,
   votes: [],
 });
 

@@ -28,6 +28,8 @@ const modules = join(root, "node_modules");
 const dist = join(root, "dist");
 const installStamp = join(modules, ".evmint-installed");
 const buildStamp = join(dist, ".evmint-built");
+/** Generated from the other sources, and therefore not one of the build's inputs. */
+const METHOD_TYPES = "src/rpc/method-types.ts";
 
 /** Binaries of the compiler and the bundler, without which nothing is built, and the store's. */
 const BUILD_BINARIES = [
@@ -43,6 +45,7 @@ const BUILD_INPUTS = [
   "scripts/bundle.mjs",
   "scripts/explorer.mjs",
   "scripts/pages.mjs",
+  "scripts/rpc-types.ts",
   "scripts/types.mjs",
   "scripts/warm-up.mjs",
   "tsconfig.build.json",
@@ -133,7 +136,7 @@ function missingPackages(lock) {
 
 async function build(always) {
   const wanted = sourceFingerprint();
-  if (!always && read(buildStamp) === wanted) return;
+  if (!always && read(buildStamp) === wanted && existsSync(join(root, METHOD_TYPES))) return;
   say("building, about a minute …");
   const started = Date.now();
   // Built aside and moved into place: a node that is running loads its modules from a whole folder.
@@ -142,6 +145,7 @@ async function build(always) {
   mkdirSync(fresh, { recursive: true });
   const compiler = join(modules, "typescript/bin/tsc");
   try {
+    run(process.execPath, ["--import", "tsx", "scripts/rpc-types.ts", METHOD_TYPES]);
     // The types; the code is in the bundle alone.
     run(process.execPath, [compiler, "-p", "tsconfig.build.json", "--outDir", fresh]);
     publishTypes(fresh);
@@ -183,7 +187,8 @@ function sources(folder) {
     .flatMap((entry) => {
       const path = `${folder}/${entry.name}`;
       if (entry.isDirectory()) return sources(path);
-      return /\.(tsx?|css|html)$/.test(path) && !path.endsWith(".test.ts") ? [path] : [];
+      const isSource = /\.(tsx?|css|html)$/.test(path) && !path.endsWith(".test.ts") && path !== METHOD_TYPES;
+      return isSource ? [path] : [];
     });
 }
 

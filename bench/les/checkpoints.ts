@@ -26,9 +26,8 @@ export async function run([blocksText = "40000", sectionText = "32768"]: readonl
   });
   const kv = openLmdbKv(directory);
   try {
-    const bloomSectionSize = sectionSize / 8;
     const indexer = new CheckpointIndexer(
-      { sectionSize, bloomSectionSize, confirmations: 1 },
+      { sectionSize, confirmations: 1 },
       {
         kv,
         source: {

@@ -30,7 +30,7 @@ const PORT_SHOWN = "8545";
 
 /** Enough blocks for one checkpoint. */
 const SECTION = 128;
-const CHECKPOINTS = { sectionSize: SECTION, bloomSectionSize: 16, confirmations: 1 };
+const CHECKPOINTS = { sectionSize: SECTION, confirmations: 1 };
 const ORACLE = "0x9a9070028361f7aabeb3f2f2dc07f82c4a98a02a";
 
 export type Sessions = {

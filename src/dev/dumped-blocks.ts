@@ -10,65 +10,61 @@ import type { ExecutedBlock, Withdrawal } from "../base/types/block.ts";
 import { logsBloom } from "../base/types/bloom.ts";
 import type { Header } from "../base/types/header.ts";
 import { headerHash } from "../base/types/header-codec.ts";
-import { type HeaderReaders, headerFromJson } from "../base/types/header-json.ts";
+import { headerFromJson } from "../base/types/header-json.ts";
 import type { Log, Receipt } from "../base/types/receipt.ts";
 import type { TransactionFields } from "../base/types/transaction/codec.ts";
 import { buildTransaction } from "../base/types/transaction/encode.ts";
 import { blobGasOf, effectiveGasPrice } from "../base/types/transaction/fees.ts";
 import { impersonatedSender, includedHash, isUnsigned } from "../base/types/transaction/impersonation.ts";
 import { recoverSender } from "../base/types/transaction/sender.ts";
-import type { Transaction } from "../base/types/transaction/transaction.ts";
+import type { AccessListEntry, Authorization, Transaction } from "../base/types/transaction/transaction.ts";
 import { createAddress } from "../evm/machine/contract-creation.ts";
 import {
-  addressAt,
-  below,
-  bytesAt,
-  hashAt,
-  listAt,
-  type Members,
-  malformed,
-  membersAt,
-  numberAt,
-  uint64At,
-  WORD_END,
-  wordAt,
+  address,
+  bit,
+  byte,
+  bytes,
+  DumpValue,
+  hash,
+  list,
+  number,
+  record,
+  slotWord,
+  uint64,
+  word,
 } from "./dump-json.ts";
 
 const TOPICS_MAX = 4;
 const ENTRIES_PER_STEP = 64;
-/** A byte of the wire. */
-const BYTE_END = 256n;
 
-/** A header with what its members are in the file. */
-type Listed = { readonly header: Header; readonly hash: Hash; readonly block: Members; readonly place: string };
+/** A header with its block in the file. */
+type Listed = { readonly header: Header; readonly hash: Hash; readonly block: DumpValue };
 
 /**
  * The blocks of a dump that lead to block `best`, ascending, each the parent of the next one; none where the dump lists none. Receipts lack the price of blob gas,
  * which the rules of the chain give (`withBlobPrices`).
  * @throws DevControlError
  */
-export function* blocksInSteps(dump: Members, best: number): Generator<undefined, ExecutedBlock[]> {
+export function* blocksInSteps(dump: DumpValue, best: number): Generator<undefined, ExecutedBlock[]> {
   const listed = new Map<Hash, Listed>();
   let last: Listed | undefined;
-  for (const [index, value] of listAt(dump["blocks"] ?? [], "blocks").entries()) {
-    const place = `blocks.${index}`;
-    const block = membersAt(value, place);
-    const header = headerFromJson(membersAt(block["header"], `${place}.header`), readersAt(`${place}.header`));
-    const entry = { header, hash: headerHash(header), block, place };
+  for (const block of dump.at("blocks").or([]).items()) {
+    const header = headerOf(block.at("header"));
+    const entry = { header, hash: headerHash(header), block };
     listed.set(entry.hash, entry);
     if (header.number === best) last = entry;
     yield;
   }
   if (listed.size === 0) return [];
-  if (last === undefined) return malformed("best_block_number", "the number of one of its blocks");
-  const included = yield* includedTransactions(dump["transactions"]);
+  if (last === undefined) return dump.at("best_block_number").malformed("the number of one of its blocks");
+  const included = yield* includedTransactions(dump.at("transactions"));
   const blocks: ExecutedBlock[] = [];
   for (let next: Listed | undefined = last; next !== undefined; ) {
     blocks.push(yield* executedBlock(next, included));
-    const { number, parentHash } = next.header;
-    const parent = listed.get(parentHash);
-    if (parent !== undefined && parent.header.number !== number - 1) {
-      malformed(`${parent.place}.header.number`, "one less than that of the block after it");
+    const { header } = next;
+    const parent = listed.get(header.parentHash);
+    if (parent !== undefined && parent.header.number !== header.number - 1) {
+      parent.block.at("header").at("number").malformed("one less than that of the block after it");
     }
     next = parent;
     yield;
@@ -76,211 +72,137 @@ export function* blocksInSteps(dump: Members, best: number): Generator<undefined
   return blocks.reverse();
 }
 
-function readersAt(place: string): HeaderReaders {
-  const at = (name: string) => `${place}.${name}`;
-  return {
-    hash: (value, name) => hashAt(value, at(name)),
-    address: (value, name) => addressAt(value, at(name)),
-    bytes: (value, lengthMax, name) => bytesAt(value, at(name), lengthMax),
-    word: (value, name) => below(WORD_END, value, at(name)),
-    gas: (value, name) => uint64At(value, at(name)),
-    number: (value, name) => numberAt(value, at(name)),
-  };
+function headerOf(from: DumpValue): Header {
+  const at = (value: unknown, name: string) => new DumpValue(value, name, from);
+  return headerFromJson(from.members(), {
+    hash: (value, name) => hash(at(value, name)),
+    address: (value, name) => address(at(value, name)),
+    bytes: (value, lengthMax, name) => bytes(at(value, name), lengthMax),
+    word: (value, name) => word(at(value, name)),
+    gas: (value, name) => uint64(at(value, name)),
+    number: (value, name) => number(at(value, name)),
+  });
 }
 
-/** An entry of `transactions`, with its place. */
-type Included = { readonly members: Members; readonly info: Members; readonly place: string };
-
-/** By the block's hash and the index in it. */
-function* includedTransactions(value: unknown): Generator<undefined, ReadonlyMap<string, Included>> {
-  const found = new Map<string, Included>();
-  for (const [index, entry] of listAt(value ?? [], "transactions").entries()) {
-    const place = `transactions.${index}`;
-    const members = membersAt(entry, place);
-    const info = membersAt(members["info"], `${place}.info`);
-    const block = hashAt(members["block_hash"], `${place}.block_hash`);
-    const at = numberAt(info["transaction_index"], `${place}.info.transaction_index`);
-    found.set(`${block}/${at}`, { members, info, place });
+/** Entries of `transactions` by the block's hash and the index in it. */
+function* includedTransactions(transactions: DumpValue): Generator<undefined, ReadonlyMap<string, DumpValue>> {
+  const found = new Map<string, DumpValue>();
+  for (const [index, entry] of transactions.or([]).items().entries()) {
+    const at = number(entry.at("info").at("transaction_index"));
+    found.set(`${hash(entry.at("block_hash"))}/${at}`, entry);
     if (index % ENTRIES_PER_STEP === 0) yield;
   }
   return found;
 }
 
 function* executedBlock(
-  { header, hash, block, place }: Listed,
-  included: ReadonlyMap<string, Included>,
+  { header, hash: blockHash, block }: Listed,
+  included: ReadonlyMap<string, DumpValue>,
 ): Generator<undefined, ExecutedBlock> {
   const transactions: Transaction[] = [];
   const senders: Address[] = [];
   const receipts: Receipt[] = [];
-  let gasBefore = 0n;
-  for (const [index, value] of listAt(block["transactions"], `${place}.transactions`).entries()) {
-    const at = `${place}.transactions.${index}`;
-    const { tx, sender } = transactionAt(membersAt(value, at), at);
-    const entry = included.get(`${hash}/${index}`);
-    if (entry === undefined) return malformed(at, "one of those that transactions lists");
-    const { members, info, place: entryPlace } = entry;
-    if (hashAt(info["transaction_hash"], `${entryPlace}.info.transaction_hash`) !== tx.hash) {
-      malformed(`${entryPlace}.info.transaction_hash`, `the hash of ${at}`);
-    }
-    const receipt = receiptAt(membersAt(members["receipt"], `${entryPlace}.receipt`), {
-      tx,
-      sender,
-      gasBefore,
-      baseFeePerGas: header.baseFeePerGas ?? 0n,
-      place: `${entryPlace}.receipt`,
-    });
-    gasBefore = receipt.cumulativeGasUsed;
+  for (const [index, item] of block.at("transactions").items().entries()) {
+    const { tx, sender } = transactionOf(item);
+    const entry = included.get(`${blockHash}/${index}`) ?? item.malformed("one of those that transactions lists");
+    const listedHash = entry.at("info").at("transaction_hash");
+    if (hash(listedHash) !== tx.hash) listedHash.malformed(`the hash of ${item.place}`);
     transactions.push(tx);
     senders.push(sender);
-    receipts.push(receipt);
+    receipts.push(receiptOf(entry.at("receipt"), { tx, sender, before: receipts.at(-1), header }));
     // Its signer was recovered.
     yield;
   }
-  const ommers = listAt(block["ommers"] ?? [], `${place}.ommers`);
-  const uncles = ommers.map((uncle, i) => {
-    const at = `${place}.ommers.${i}`;
-    return headerFromJson(membersAt(uncle, at), readersAt(at));
-  });
   return {
     block: {
-      hash,
+      hash: blockHash,
       header,
       transactions,
-      uncles,
+      uncles: list(headerOf)(block.at("ommers").or([])),
       // anvil writes null for a list that is empty.
-      ...(header.withdrawalsRoot !== undefined && {
-        withdrawals: withdrawalsAt(block["withdrawals"] ?? [], `${place}.withdrawals`),
-      }),
+      ...(header.withdrawalsRoot !== undefined && { withdrawals: withdrawals(block.at("withdrawals").or([])) }),
     },
     senders,
     receipts,
   };
 }
 
-function withdrawalsAt(value: unknown, place: string): Withdrawal[] {
-  return listAt(value, place).map((item, i) => {
-    const at = `${place}.${i}`;
-    const { index, validatorIndex, address, amount } = membersAt(item, at);
-    return {
-      index: uint64At(index, `${at}.index`),
-      validatorIndex: uint64At(validatorIndex, `${at}.validatorIndex`),
-      address: addressAt(address, `${at}.address`),
-      amount: uint64At(amount, `${at}.amount`),
-    };
-  });
-}
+const withdrawals = list(record<Withdrawal>({ index: uint64, validatorIndex: uint64, address, amount: uint64 }));
 
-function transactionAt(value: Members, place: string): { readonly tx: Transaction; readonly sender: Address } {
-  const at = `${place}.transaction`;
-  const members = membersAt(value["transaction"], at);
-  const word = (name: string) => below(WORD_END, members[name], `${at}.${name}`);
+function transactionOf(from: DumpValue): { readonly tx: Transaction; readonly sender: Address } {
+  const members = from.at("transaction");
   // A typed transaction has the parity as v, too.
-  const signature = { v: word(members["v"] == null ? "yParity" : "v"), r: word("r"), s: word("s") };
-  const signed = buildTransaction(fieldsAt(members, at), signature);
-  if (hashAt(members["hash"], `${at}.hash`) !== signed.hash) malformed(`${at}.hash`, "the hash of its members");
-  const given = value["impersonated_sender"];
-  const sender = given == null ? senderOf(signed, at) : addressAt(given, `${place}.impersonated_sender`);
+  const v = members.at(members.at("v").isNull ? "yParity" : "v");
+  const signature = { v: word(v), r: word(members.at("r")), s: word(members.at("s")) };
+  const signed = buildTransaction(fieldsOf(members), signature);
+  if (hash(members.at("hash")) !== signed.hash) members.at("hash").malformed("the hash of its members");
+  const given = from.at("impersonated_sender");
+  const sender = given.isNull ? senderOf(signed, members) : address(given);
   const isKeyless = isUnsigned(signed) || impersonatedSender(signed) === sender;
-  if (given != null && !isKeyless) malformed(at, "one without a signature, as impersonated_sender says");
+  if (!given.isNull && !isKeyless) members.malformed("one without a signature, as impersonated_sender says");
   return { tx: { ...signed, hash: includedHash(signed.raw, sender) }, sender };
 }
 
-function senderOf(tx: Transaction, place: string): Address {
+function senderOf(tx: Transaction, from: DumpValue): Address {
   try {
     return recoverSender(tx);
   } catch {
-    return malformed(place, "a signed transaction");
+    return from.malformed("a signed transaction");
   }
 }
 
-function fieldsAt(members: Members, place: string): TransactionFields {
-  const at = (name: string) => `${place}.${name}`;
-  const word = (name: string) => below(WORD_END, members[name], at(name));
-  const type = below(BYTE_END, members["type"] ?? 0, at("type"));
+const typedFields = record({
+  chainId: word,
+  accessList: (from) => list(record<AccessListEntry>({ address, storageKeys: list(slotWord) }))(from.or([])),
+});
+const feeFields = record({ maxPriorityFeePerGas: word, maxFeePerGas: word });
+const blobFields = record({ maxFeePerBlobGas: word, blobVersionedHashes: list(hash) });
+const authorizations = list(
+  record<Authorization>({ chainId: word, address, nonce: uint64, yParity: byte, r: word, s: word }),
+);
+
+function fieldsOf(from: DumpValue): TransactionFields {
+  const type = byte(from.at("type").or(0));
+  const to = from.at("to");
   const base = {
-    nonce: uint64At(members["nonce"], at("nonce")),
-    gasLimit: uint64At(members["gas"], at("gas")),
-    to: members["to"] == null ? null : addressAt(members["to"], at("to")),
-    value: word("value"),
-    data: bytesAt(members["input"], at("input")),
+    nonce: uint64(from.at("nonce")),
+    gasLimit: uint64(from.at("gas")),
+    to: to.isNull ? null : address(to),
+    value: word(from.at("value")),
+    data: bytes(from.at("input")),
   };
   if (type === 0n) {
-    return {
-      ...base,
-      type: 0,
-      chainId: members["chainId"] == null ? undefined : word("chainId"),
-      gasPrice: word("gasPrice"),
-    };
+    const chainId = from.at("chainId");
+    const gasPrice = word(from.at("gasPrice"));
+    return { ...base, type: 0, chainId: chainId.isNull ? undefined : word(chainId), gasPrice };
   }
-  const typed = {
-    ...base,
-    chainId: word("chainId"),
-    accessList: accessListAt(members["accessList"], at("accessList")),
-  };
-  if (type === 1n) return { ...typed, type: 1, gasPrice: word("gasPrice") };
-  const fees = {
-    ...typed,
-    maxPriorityFeePerGas: word("maxPriorityFeePerGas"),
-    maxFeePerGas: word("maxFeePerGas"),
-  };
+  const typed = { ...base, ...typedFields(from) };
+  if (type === 1n) return { ...typed, type: 1, gasPrice: word(from.at("gasPrice")) };
+  const fees = { ...typed, ...feeFields(from) };
   if (type === 2n) return { ...fees, type: 2 };
-  if (type === 3n) {
-    const hashes = listAt(members["blobVersionedHashes"], at("blobVersionedHashes"));
-    return {
-      ...fees,
-      type: 3,
-      maxFeePerBlobGas: word("maxFeePerBlobGas"),
-      blobVersionedHashes: hashes.map((hash, i) => hashAt(hash, `${at("blobVersionedHashes")}.${i}`)),
-    };
+  if (type === 3n) return { ...fees, type: 3, ...blobFields(from) };
+  if (type !== 4n) return from.at("type").malformed("one of Ethereum's, 0x0 to 0x4");
+  return { ...fees, type: 4, authorizationList: authorizations(from.at("authorizationList")) };
+}
+
+function receiptOf(
+  from: DumpValue,
+  included: {
+    readonly tx: Transaction;
+    readonly sender: Address;
+    /** Receipt of the transaction before it in the block. */
+    readonly before: Receipt | undefined;
+    readonly header: Header;
+  },
+): Receipt {
+  const { tx, sender, before, header } = included;
+  const gasBefore = before?.cumulativeGasUsed ?? 0n;
+  const status = bit(from.at("status"));
+  const cumulativeGasUsed = uint64(from.at("cumulativeGasUsed"));
+  if (cumulativeGasUsed < gasBefore) {
+    from.at("cumulativeGasUsed").malformed("at least that of the transaction before");
   }
-  if (type !== 4n) return malformed(at("type"), "one of Ethereum's, 0x0 to 0x4");
-  const authorizations = listAt(members["authorizationList"], at("authorizationList"));
-  return {
-    ...fees,
-    type: 4,
-    authorizationList: authorizations.map((item, i) => {
-      const place = `${at("authorizationList")}.${i}`;
-      const { chainId, address, nonce, yParity, r, s } = membersAt(item, place);
-      return {
-        chainId: below(WORD_END, chainId, `${place}.chainId`),
-        address: addressAt(address, `${place}.address`),
-        nonce: uint64At(nonce, `${place}.nonce`),
-        yParity: below(BYTE_END, yParity, `${place}.yParity`),
-        r: below(WORD_END, r, `${place}.r`),
-        s: below(WORD_END, s, `${place}.s`),
-      };
-    }),
-  };
-}
-
-function accessListAt(value: unknown, place: string) {
-  return listAt(value ?? [], place).map((item, i) => {
-    const at = `${place}.${i}`;
-    const { address, storageKeys } = membersAt(item, at);
-    return {
-      address: addressAt(address, `${at}.address`),
-      storageKeys: listAt(storageKeys, `${at}.storageKeys`).map((key, k) => wordAt(key, `${at}.storageKeys.${k}`)),
-    };
-  });
-}
-
-type ReceiptPlace = {
-  readonly tx: Transaction;
-  readonly sender: Address;
-  /** Of the transactions before it in the block. */
-  readonly gasBefore: bigint;
-  readonly baseFeePerGas: bigint;
-  readonly place: string;
-};
-
-function receiptAt(members: Members, { tx, sender, gasBefore, baseFeePerGas, place }: ReceiptPlace): Receipt {
-  const status = below(2n, members["status"], `${place}.status`);
-  const cumulativeGasUsed = uint64At(members["cumulativeGasUsed"], `${place}.cumulativeGasUsed`);
-  if (cumulativeGasUsed < gasBefore) malformed(`${place}.cumulativeGasUsed`, "at least that of the transaction before");
-  const logs = listAt(members["logs"], `${place}.logs`).map((log, i) =>
-    logAt(membersAt(log, place), `${place}.logs.${i}`),
-  );
+  const logs = list(logOf)(from.at("logs"));
   return {
     type: tx.type,
     status: status === 0n ? 0 : 1,
@@ -289,19 +211,17 @@ function receiptAt(members: Members, { tx, sender, gasBefore, baseFeePerGas, pla
     logsBloom: logsBloom(logs),
     logs,
     contractAddress: tx.to === null ? createAddress(sender, tx.nonce) : null,
-    effectiveGasPrice: effectiveGasPrice(tx, baseFeePerGas),
+    effectiveGasPrice: effectiveGasPrice(tx, header.baseFeePerGas ?? 0n),
     ...(tx.type === 3 && { blobGasUsed: blobGasOf(tx) }),
   };
 }
 
-function logAt({ address, topics, data }: Members, place: string): Log {
-  const list = listAt(topics, `${place}.topics`);
-  if (list.length > TOPICS_MAX) malformed(`${place}.topics`, `a list of at most ${TOPICS_MAX}`);
-  return {
-    address: addressAt(address, `${place}.address`),
-    topics: list.map((topic, i) => hashAt(topic, `${place}.topics.${i}`)),
-    data: bytesAt(data, `${place}.data`),
-  };
+const logMembers = record<Log>({ address, topics: list(hash), data: bytes });
+
+function logOf(from: DumpValue): Log {
+  const topics = from.at("topics");
+  if (topics.items().length > TOPICS_MAX) topics.malformed(`a list of at most ${TOPICS_MAX}`);
+  return logMembers(from);
 }
 
 /** The block with the prices that its transactions paid for blob gas by the rules of `config`. */

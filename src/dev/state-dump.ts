@@ -13,17 +13,7 @@ import { EMPTY_TRIE_ROOT } from "../base/types/constants.ts";
 import type { Chain } from "../chain/chain.ts";
 import { DevControlError } from "./dev-settings.ts";
 import type { AccountEdit } from "./dev-state.ts";
-import {
-  addressAt,
-  below,
-  bytesAt,
-  type Members,
-  membersAt,
-  numberAt,
-  uint64At,
-  WORD_END,
-  wordAt,
-} from "./dump-json.ts";
+import { address, bytes, DumpValue, number, slotWord, uint64, word } from "./dump-json.ts";
 import { blocksInSteps, blockTexts, environmentText } from "./dumped-blocks.ts";
 import { parseJsonInSteps } from "./json-in-steps.ts";
 
@@ -57,7 +47,6 @@ export const FILE_DUMP_BYTES_MAX = 500 << 20;
 const BLOCKS_BYTES_MAX = 128 << 20;
 const SLOTS_PER_STEP = 256;
 const ACCOUNTS_PER_STEP = 64;
-const KEY_CHARS_SHOWN = 80;
 
 /**
  * The accounts of the newest state and the blocks up to it, read in slices.
@@ -208,31 +197,34 @@ function tooLarge(bytesMax: number): DevControlError {
   return new DevControlError(`the state has more than ${bytesMax} bytes`, { bytesMax });
 }
 
+const EMPTY_ACCOUNT = { nonce: 0, balance: 0, code: "0x", storage: {} };
+
 function* stateInSteps(text: Buffer): Generator<undefined, LoadedState> {
-  const dump = membersAt(yield* parseJsonInSteps(text), "the value");
+  const dump = new DumpValue(yield* parseJsonInSteps(text));
   const edits: AccountEdit[] = [];
-  for (const [key, account] of Object.entries(membersAt(dump["accounts"], "accounts"))) {
-    const place = `accounts.${key.slice(0, KEY_CHARS_SHOWN)}`;
-    edits.push(yield* editInSteps(addressAt(key, place), membersAt(account, place), place));
+  const accounts = dump.at("accounts");
+  for (const key of Object.keys(accounts.members())) {
+    // What is left out is empty; null is malformed.
+    const account = new DumpValue({ ...EMPTY_ACCOUNT, ...accounts.at(key).members() }, key, accounts);
+    edits.push(yield* editInSteps(address(new DumpValue(key, key, accounts)), account));
     if (edits.length % ACCOUNTS_PER_STEP === 0) yield;
   }
-  const best = dump["best_block_number"] ?? membersAt(dump["block"] ?? {}, "block")["number"] ?? 0;
-  return { edits, blocks: yield* blocksInSteps(dump, numberAt(best, "best_block_number")) };
+  const best = dump.at("best_block_number").or(dump.at("block").or({}).at("number").or(0).value);
+  return { edits, blocks: yield* blocksInSteps(dump, number(best)) };
 }
 
-function* editInSteps(address: Address, account: Members, place: string): Generator<undefined, AccountEdit> {
-  const { nonce = 0, balance = 0, code = "0x", storage = {} } = account;
+function* editInSteps(ofAddress: Address, account: DumpValue): Generator<undefined, AccountEdit> {
   const slots = new Map<Hash, bigint>();
-  for (const [slot, value] of Object.entries(membersAt(storage, `${place}.storage`))) {
-    const at = `${place}.storage.${slot.slice(0, KEY_CHARS_SHOWN)}`;
-    slots.set(wordAt(slot, at), below(WORD_END, value, at));
+  const storage = account.at("storage");
+  for (const [slot, value] of Object.entries(storage.members())) {
+    slots.set(slotWord(new DumpValue(slot, slot, storage)), word(new DumpValue(value, slot, storage)));
     if (slots.size % SLOTS_PER_STEP === 0) yield;
   }
   return {
-    address,
-    nonce: uint64At(nonce, `${place}.nonce`),
-    balance: below(WORD_END, balance, `${place}.balance`),
-    code: bytesAt(code, `${place}.code`),
+    address: ofAddress,
+    nonce: uint64(account.at("nonce")),
+    balance: word(account.at("balance")),
+    code: bytes(account.at("code")),
     storage: slots,
   };
 }

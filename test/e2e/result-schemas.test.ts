@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { areRpcTypesFresh } from "../../scripts/rpc-types.ts";
 import { createNode, type EvmintNode, type Hex } from "../../src/index.ts";
 import { DEV_METHODS } from "../../src/rpc/methods/dev/methods.ts";
 import { METHODS } from "../../src/rpc/methods/methods.ts";
@@ -174,10 +173,6 @@ test("filters and sent transactions match their schemas", async () => {
   const receipt = await node.rpc.eth_sendRawTransactionSync(raw);
   assert.equal(receipt.status, "0x1");
   assert.deepEqual(schemaFaults(receipt, schemaOf("eth_sendRawTransactionSync")), []);
-});
-
-test("src/rpc/method-types.ts is what npm run docs writes", () => {
-  assert.ok(areRpcTypesFresh());
 });
 
 test("an answer that lacks a member, or has one more or another type, does not match", () => {

@@ -277,7 +277,7 @@ test("beside a node the pages work as well, and change nothing there", { skip },
     assert.equal(await page.getByRole("link", { name: "Dev", exact: true }).count(), 0);
     for (const [route, text] of [
       ["/peers", "Evmint/"],
-      ["/dev", "This is no dev chain"],
+      ["/dev", "does not run a dev chain"],
       [`/address/${chain.token}/contract`, "No wallet"],
     ] as const) {
       await page.goto(`${server.url}#${route}`);

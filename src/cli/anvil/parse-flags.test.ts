@@ -6,7 +6,7 @@ import { OPTIONS } from "../../node/config/schema.ts";
 import { ANVIL_FLAGS } from "./flags.ts";
 import { mnemonicOfSeed, randomMnemonic } from "./mnemonic.ts";
 import { parseFlags } from "./parse-flags.ts";
-import { settingsOf } from "./settings-of-flags.ts";
+import { settingsFrom, settingsOf } from "./settings-of-flags.ts";
 
 async function settings(...args: string[]) {
   return settingsOf(parseFlags(args).flags);
@@ -98,9 +98,8 @@ test("every flag of anvil is a setting that exists, is read by the command, or s
   const names = ANVIL_FLAGS.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
   assert.equal(new Set(names).size, names.length);
   for (const flag of ANVIL_FLAGS) {
-    if (!("settings" in flag)) continue;
     const value = flag.value === undefined ? "" : (samples[flag.name] ?? "12");
-    for (const [key, text] of Object.entries(flag.settings(flag.read?.(value) ?? value))) {
+    for (const [key, text] of Object.entries(settingsFrom(flag, flag.read?.(value) ?? value))) {
       const option = [...OPTIONS, ...DEV_FLAG_OPTIONS].find((each) => each.key === key);
       assert.ok(option, `${flag.name}: ${key}`);
       // A path or hash is wanted there; what the flag is for is tested elsewhere.

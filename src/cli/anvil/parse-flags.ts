@@ -45,7 +45,7 @@ export function parseFlags(args: readonly string[]): ParsedFlags {
     } else if (/^-[a-zA-Z]/.test(arg)) takeShort(arg.slice(1));
     else throw unexpected(arg, undefined);
   }
-  for (const [name] of flags) checkOthers(ANVIL_FLAGS.find((each) => each.name === name)!, flags);
+  for (const [name] of flags) checkOthers(flagOf(name), flags);
   return { flags, settings };
 
   /** `p8545`, `p=8545`, or switches in one word. */

@@ -1,4 +1,5 @@
 import { UsageError } from "../errors.ts";
+import type { AnvilFlag } from "./flags.ts";
 import { mnemonicOfSeed, randomMnemonic } from "./mnemonic.ts";
 import { checkOthers, flagOf, formOf, type GivenFlags } from "./parse-flags.ts";
 import type { Settings } from "./values.ts";
@@ -15,10 +16,9 @@ export async function settingsOf(given: GivenFlags): Promise<Settings> {
   for (const [name, values] of given) {
     const flag = flagOf(name);
     checkOthers(flag, given);
-    if ("refused" in flag) throw new UsageError(`'${formOf(flag)}' is not supported: ${flag.refused}`);
-    if (!("settings" in flag)) continue;
+    if (flag.refused !== undefined) throw new UsageError(`'${formOf(flag)}' is not supported: ${flag.refused}`);
     for (const value of values) {
-      for (const [key, text] of Object.entries(flag.settings(value))) {
+      for (const [key, text] of Object.entries(settingsFrom(flag, value))) {
         const separator = SEPARATORS[key];
         const before = settings[key];
         settings[key] = separator !== undefined && before !== undefined ? `${before}${separator}${text}` : text;
@@ -27,6 +27,11 @@ export async function settingsOf(given: GivenFlags): Promise<Settings> {
   }
   const mnemonic = await mnemonicOf(given);
   return { ...settings, ...(mnemonic !== undefined && { mnemonic: mnemonic }) };
+}
+
+export function settingsFrom({ sets = {} }: AnvilFlag, value: string): Settings {
+  if (typeof sets === "string") return { [sets]: value };
+  return typeof sets === "function" ? sets(value) : sets;
 }
 
 async function mnemonicOf(given: GivenFlags): Promise<string | undefined> {

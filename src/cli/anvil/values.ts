@@ -36,8 +36,6 @@ export const seconds: ReadValue = (text) => {
 
 export const milliseconds: ReadValue = (text) => `${integer(31)(text)}ms`;
 
-export const anyText: ReadValue = (text) => text;
-
 export function oneOf(...values: readonly string[]): ReadValue {
   return (text) => {
     const value = text.toLowerCase();

@@ -46,7 +46,7 @@ const CALL = { follows: true, at: true, cancel: true, heavy: "call" } as const;
 const TRACE = { follows: true, cancel: true, heavy: "trace" } as const;
 const TRACE_AT = { ...TRACE, at: true } as const;
 
-/** Every method of every port; a missing or wrong declaration does not compile. */
+/** Every method of the ports of which some methods are answered elsewhere; a missing or wrong declaration does not compile. */
 export const PORT_METHODS = {
   chain: {
     head: READ,
@@ -113,126 +113,27 @@ export const PORT_METHODS = {
     intermediateRoots: STAYS,
     writeStandardTraces: STAYS,
   },
-  keys: {
-    accounts: STAYS,
-    assertKnown: STAYS,
-    sign: STAYS,
-    signTransaction: STAYS,
-    signWithPassphrase: STAYS,
-    unlock: STAYS,
-    lock: STAYS,
-    create: STAYS,
-    importKey: STAYS,
-    wallets: STAYS,
-    openWallet: STAYS,
-    deriveAccount: STAYS,
-    initializeWallet: STAYS,
-    unpairWallet: STAYS,
-  },
-  node: {
-    info: STAYS,
-    readiness: STAYS,
-    devChain: STAYS,
-    dataDirectory: STAYS,
-    adminInfo: STAYS,
-    peers: STAYS,
-    addPeer: STAYS,
-    removePeer: STAYS,
-    trustPeer: STAYS,
-    distrustPeer: STAYS,
-    clearPool: STAYS,
-    startListener: STAYS,
-    stopListener: STAYS,
-    exportChain: STAYS,
-    importChain: STAYS,
-    cliqueSnapshot: STAYS,
-    cliqueSigner: STAYS,
-    cliqueLightBlock: STAYS,
-    cliqueStatus: STAYS,
-    cliqueProposals: STAYS,
-    cliquePropose: STAYS,
-    cliqueDiscard: STAYS,
-    cliqueParameters: STAYS,
-    cliqueProposeParameter: STAYS,
-    cliqueDiscardParameter: STAYS,
-    setMinimumGasPrice: STAYS,
-    setEtherbase: STAYS,
-    getValue: STAYS,
-    putValue: STAYS,
-  },
-  dev: {
-    settings: STAYS,
-    configure: STAYS,
-    setChainId: STAYS,
-    setNextBlock: STAYS,
-    increaseTime: STAYS,
-    setTime: STAYS,
-    loadState: STAYS,
-    edit: STAYS,
-    mine: STAYS,
-    snapshot: STAYS,
-    snapshots: STAYS,
-    revert: STAYS,
-    rollback: STAYS,
-    reorg: STAYS,
-    reset: STAYS,
-    setForkUrl: STAYS,
-    impersonate: STAYS,
-    submitUnsigned: STAYS,
-    drop: STAYS,
-    dropAll: STAYS,
-    dumpState: STAYS,
-  },
-  les: {
-    latestCheckpoint: STAYS,
-    checkpoint: STAYS,
-    proveHash: STAYS,
-    checkpointOracle: STAYS,
-    serverInfo: STAYS,
-    clientInfo: STAYS,
-    priorityClientInfo: STAYS,
-    addBalance: STAYS,
-    setClientParameters: STAYS,
-    setDefaultParameters: STAYS,
-    setConnectedBias: STAYS,
-    freeze: STAYS,
-  },
-  shh: {
-    newIdentity: STAYS,
-    hasIdentity: STAYS,
-    post: STAYS,
-    newGroup: STAYS,
-    addToGroup: STAYS,
-    newMessageFilter: STAYS,
-    uninstallMessageFilter: STAYS,
-    messageFilterChanges: STAYS,
-    messages: STAYS,
-  },
-  runtime: {
-    memoryStats: STAYS,
-    gcStats: STAYS,
-    collectGarbage: STAYS,
-    setGcPercent: STAYS,
-    setMemoryLimit: STAYS,
-    stacks: STAYS,
-    setVerbosity: STAYS,
-    setFileLevels: STAYS,
-    setBacktraceAt: STAYS,
-    startProfile: STAYS,
-    stopProfile: STAYS,
-    recordProfile: STAYS,
-    writeHeapProfile: STAYS,
-    setBlockProfileRate: STAYS,
-    writeBlockProfile: STAYS,
-    setMutexProfileFraction: STAYS,
-    writeMutexProfile: STAYS,
-  },
-  tools: { compilerVersion: STAYS, compile: STAYS, proveBlobs: STAYS, verifyBlobs: STAYS },
-  contracts: { known: STAYS, find: STAYS, verify: STAYS, verification: STAYS },
-} as const satisfies { readonly [Name in keyof RemotePorts]: DeclarationsOf<RemotePorts[Name]> };
+} as const satisfies { readonly [Name in keyof RemotePorts]?: DeclarationsOf<RemotePorts[Name]> };
 
 type Declared = typeof PORT_METHODS;
 export type PortName = keyof Declared;
+type PlainPortName = Exclude<keyof RemotePorts, PortName>;
+type IsPlain<Declarations> = { readonly [Name in keyof Declarations]: typeof STAYS } extends Declarations
+  ? true
+  : never;
+
+/** Ports of which every method stays with the chain, reads at no block and cannot be cancelled. Another method in them does not compile. */
+const PLAIN: { readonly [Name in PlainPortName]: IsPlain<DeclarationsOf<RemotePorts[Name]>> } = {
+  keys: true,
+  node: true,
+  dev: true,
+  les: true,
+  shh: true,
+  runtime: true,
+  tools: true,
+  contracts: true,
+};
+export const PLAIN_PORTS = Object.keys(PLAIN) as readonly PlainPortName[];
 
 /** The methods of a port that whatever follows the store can answer. */
 export type Followed<Name extends PortName> = Pick<

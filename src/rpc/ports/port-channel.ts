@@ -3,7 +3,7 @@ import type { CancelToken } from "../../base/threads/cancel-token.ts";
 import type { Channel, Handlers, ServedCall } from "../../base/threads/channel.ts";
 import { plainData } from "../../base/threads/plain-data.ts";
 import type { ChainConstants, ChainListener, ChainView } from "./chain-view.ts";
-import { type AnyMethod, methodsOf, PORT_METHODS, type PortName } from "./declarations.ts";
+import { type AnyMethod, methodsOf, PLAIN_PORTS, PORT_METHODS, type PortName } from "./declarations.ts";
 import type { RemotePorts } from "./remote-ports.ts";
 
 /**
@@ -38,17 +38,21 @@ export class PortServer {
   readonly #subscriptions = new Map<number, () => void>();
 
   constructor(ports: ServedPorts, channel: Channel<ClientHandlers>) {
-    const methods = PORTS.flatMap((port) =>
-      methodsOf(port).flatMap(([name, { cancel }]) => {
-        const target = ports[port] as Readonly<Record<string, AnyMethod | undefined>>;
-        if (target[name] === undefined) return [];
-        const handler = (input: object | undefined, call: ServedCall) => {
-          const result = target[name]!(cancel ? { ...input, cancel: call } : input);
-          return result instanceof Promise ? result.then(plainData) : plainData(result);
-        };
-        return [[`${port}.${name}`, handler]];
-      }),
+    const declared = PORTS.flatMap((port) =>
+      methodsOf(port).map(([name, { cancel }]) => [port, name, cancel] as const),
     );
+    const plain = PLAIN_PORTS.flatMap((port) =>
+      Object.keys(ports[port]).map((name) => [port, name, undefined] as const),
+    );
+    const methods = [...declared, ...plain].flatMap(([port, name, cancel]) => {
+      const target = ports[port] as Readonly<Record<string, AnyMethod | undefined>>;
+      if (target[name] === undefined) return [];
+      const handler = (input: object | undefined, call: ServedCall) => {
+        const result = target[name]!(cancel ? { ...input, cancel: call } : input);
+        return result instanceof Promise ? result.then(plainData) : plainData(result);
+      };
+      return [[`${port}.${name}`, handler]];
+    });
     const subscriptions: SubscriptionHandlers = {
       "chain.subscribe": ({ id, names }) => {
         const listeners = names.map((name) => [
@@ -87,7 +91,10 @@ export class PortClient {
   /** @param onListenerError called with errors of event listeners */
   constructor(channel: Channel, constants: ChainConstants, onListenerError: (error: unknown) => void) {
     this.#channel = channel;
-    const ports = PORTS.map((port) => [port, this.#port(port)]);
+    const ports = [
+      ...PORTS.map((port) => [port, this.#port(port)]),
+      ...PLAIN_PORTS.map((port) => [port, this.#plainPort(port)]),
+    ];
     const { chain, ...others } = Object.fromEntries(ports) as RemotePorts;
     this.ports = { ...others, chain: { ...constants, ...this.#subscribing(chain) } };
     this.handlers = {
@@ -104,10 +111,21 @@ export class PortClient {
   #port(port: PortName): Readonly<Record<string, AnyMethod>> {
     const methods = methodsOf(port).map(([name, facts]) => {
       const path = `${port}.${name}`;
-      const method: AnyMethod = (input) => this.#channel.call(path, plainData(input) as never);
-      return [name, facts.cancel ? this.#cancellable(path) : method];
+      return [name, facts.cancel ? this.#cancellable(path) : this.#method(path)];
     });
     return Object.fromEntries(methods);
+  }
+
+  /** Any name is a method: the other side says which there are. `then` is not, or a port could not be what a promise resolves to. */
+  #plainPort(port: string): Readonly<Record<string, AnyMethod>> {
+    return new Proxy<Record<string, AnyMethod>>(
+      {},
+      { get: (_, name) => (typeof name === "string" && name !== "then" ? this.#method(`${port}.${name}`) : undefined) },
+    );
+  }
+
+  #method(path: string): AnyMethod {
+    return (input) => this.#channel.call(path, plainData(input) as never);
   }
 
   #cancellable(path: string): AnyMethod {

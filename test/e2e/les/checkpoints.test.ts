@@ -10,7 +10,7 @@ import { overHttp } from "../../support/clients.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 
 const SETTINGS = { "consensus.block-time": "manual" };
-const LIMITS = { checkpoints: { sectionSize: 128, bloomSectionSize: 16, confirmations: 1 } };
+const LIMITS = { checkpoints: { sectionSize: 128, confirmations: 1 } };
 
 const home = mkdtempSync(join(tmpdir(), "evmint-les-"));
 after(() => rmSync(home, { recursive: true, force: true }));

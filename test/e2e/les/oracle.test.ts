@@ -19,7 +19,7 @@ import { startTestNode, type TestNode } from "../../support/test-node.ts";
 
 const ORACLE = parseAddress("0x00000000000000000000000000000000000c8ec4");
 const { abi } = JSON.parse(readFileSync("contracts/CheckpointOracle.json", "utf8")) as { abi: Abi };
-const SIZES = { sectionSize: 128, bloomSectionSize: 16, confirmations: 1 };
+const SIZES = { sectionSize: 128, confirmations: 1 };
 const admins = DEV_ADDRESSES.slice(0, 2).map(parseAddress);
 
 const directory = mkdtempSync(join(tmpdir(), "evmint-oracle-"));

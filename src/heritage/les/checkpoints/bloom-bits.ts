@@ -5,7 +5,7 @@ import { BLOOM_LENGTH } from "../../../base/types/bloom.ts";
 export const BLOOM_BITS = BLOOM_LENGTH * 8;
 
 /**
- * The blooms of a bloom section, turned by 90 degrees: for each bit of a bloom a vector with one bit a block, the first block in the
+ * The blooms of a section, turned by 90 degrees: for each bit of a bloom a vector with one bit a block, the first block in the
  * highest bit of the first byte.
  */
 export class BloomBits {
@@ -14,7 +14,7 @@ export class BloomBits {
   /** 1 where a block has the bit. */
   readonly #isSet = new Uint8Array(BLOOM_BITS);
 
-  /** @param blocks of a bloom section; a multiple of 8 */
+  /** @param blocks of a section; a multiple of 8 */
   constructor(blocks: number) {
     this.#vectorLength = blocks / 8;
     this.#vectors = new Uint8Array(BLOOM_BITS * this.#vectorLength);
@@ -39,19 +39,14 @@ export class BloomBits {
     }
   }
 
-  /** Bits that at least one block has, with their vectors as views. */
-  *vectors(): Generator<readonly [bit: number, vector: Uint8Array]> {
+  /** Bits from `first` to before `last` that at least one block has, with their vectors as views. */
+  *vectors(first: number, last: number): Generator<readonly [bit: number, vector: Uint8Array]> {
     const length = this.#vectorLength;
-    for (let bit = 0; bit < BLOOM_BITS; bit++) {
+    for (let bit = first; bit < last; bit++) {
       if (this.#isSet[bit] === 1) {
         yield [bit, this.#vectors.subarray(bit * length, (bit + 1) * length)];
       }
     }
-  }
-
-  clear(): void {
-    this.#vectors.fill(0);
-    this.#isSet.fill(0);
   }
 }
 

@@ -80,7 +80,7 @@ function bloomRootOf(blocks: readonly TestBlock[], sectionSize: number): Hash {
   return rootOf(keys, values);
 }
 
-const SMALL: CheckpointOptions = { sectionSize: 128, bloomSectionSize: 16, confirmations: 1 };
+const SMALL: CheckpointOptions = { sectionSize: 128, confirmations: 1 };
 
 /** A chain in an array that can be cut and continued otherwise, and an indexer of it that can be killed. */
 function openTestChain(options = SMALL) {
@@ -221,7 +221,7 @@ describe("CheckpointIndexer", () => {
     chain.work();
     assert.equal(chain.indexer.latest().sectionIndex, 0);
     // Mainnet's sizes: section 0 at head 33023.
-    const mainnet = { sectionSize: 32_768, bloomSectionSize: 4096, confirmations: 256 };
+    const mainnet = { sectionSize: 32_768, confirmations: 256 };
     assert.equal(CheckpointIndexer.dueSections(mainnet, 33_022), 0);
     assert.equal(CheckpointIndexer.dueSections(mainnet, 33_023), 1);
     assert.equal(CheckpointIndexer.dueSections(mainnet, 0), 0);
@@ -278,7 +278,7 @@ describe("CheckpointIndexer", () => {
       },
       hashAt: hashOf,
     };
-    const options = { sectionSize: 2048, bloomSectionSize: 256, confirmations: 1 };
+    const options = { sectionSize: 2048, confirmations: 1 };
     const indexer = new CheckpointIndexer(options, { kv, source });
     while (indexer.needsWork()) {
       [reads, writes] = [0, 0];
@@ -289,17 +289,17 @@ describe("CheckpointIndexer", () => {
     assert.equal(indexer.sections, 2);
   });
 
-  test("it continues at the last bloom section, not at the beginning", () => {
+  test("a section that is interrupted begins again, and complete ones stay", () => {
     const whole = openTestChain();
     whole.grow(129);
     const steps = whole.work();
     const chain = openTestChain();
-    chain.grow(129);
-    // The trie of the blooms takes the last steps, one for each 4 of 2,048 bits; they are taken again.
-    const bloomSteps = BLOOM_BITS / 4;
-    chain.work(steps - bloomSteps);
+    chain.grow(257);
+    chain.work(2 * steps - 1);
     chain.restart();
-    assert.equal(chain.work(), bloomSteps + 1);
+    assert.equal(chain.indexer.sections, 1);
+    assert.equal(chain.work(), steps);
+    chain.assertCheckpoint(1);
   });
 
   test("after a rollback the sections that lost a block are computed from the new ones", () => {

@@ -7,28 +7,21 @@ import { CheckpointBlockMissingError, CheckpointLayoutError, NoCheckpointError }
 import { BLOOM_BITS, BloomBits, compressBits } from "./bloom-bits.ts";
 import { type Checkpoint, canonicalHashKey, encodeCanonicalBlock, uint64Bytes } from "./checkpoint.ts";
 import {
-  bitKey,
   countSections,
-  hasLayout,
+  hasSectionSize,
   openBloomTrie,
   openHashTrie,
-  type Progress,
-  readProgress,
   readSection,
-  readVectors,
-  removeProgress,
   removeSection,
-  removeVectors,
-  type SectionLayout,
   type SectionRow,
   type StoredTrie,
-  writeLayout,
-  writeProgress,
   writeSection,
-  writeVector,
+  writeSectionSize,
 } from "./checkpoint-rows.ts";
 
-export type CheckpointOptions = SectionLayout & {
+export type CheckpointOptions = {
+  /** Blocks; a multiple of 8. */
+  readonly sectionSize: number;
   /** Blocks that must follow the last one of a section before it is indexed, itself counted. */
   readonly confirmations: number;
 };
@@ -47,16 +40,14 @@ export type CheckpointSource = {
 
 /** Blocks whose hashes go into the trie together: less than a millisecond once the code is compiled. */
 const BLOCKS_PER_STEP = 8;
-/** Bloom vectors of 512 bytes written or removed together. */
-const ROWS_PER_STEP = 32;
 /** Bits whose vectors of 4,096 bytes are compressed and put into the trie together. */
 const BITS_PER_STEP = 4;
 
 /**
  * Computes the checkpoints of light clients from the chain: the canonical hash trie and the bloom trie after each section of blocks.
  *
- * It works in steps of a few milliseconds that its owner runs when nothing else is to be done. What a step wrote is written again to the
- * same place when it is repeated, so a process that is killed continues at the last complete bloom section.
+ * It works in steps of a few milliseconds that its owner runs when nothing else is to be done. A process that is killed begins its section
+ * again, which takes two seconds of a core (`npm run bench -- checkpoints`): a step that is repeated writes the same rows.
  */
 export class CheckpointIndexer {
   readonly #options: CheckpointOptions;
@@ -73,8 +64,8 @@ export class CheckpointIndexer {
     this.#options = options;
     this.#kv = kv;
     this.#source = source;
-    if (!hasLayout(kv, options)) throw new CheckpointLayoutError();
-    kv.transaction((writer) => writeLayout(writer, options));
+    if (!hasSectionSize(kv, options.sectionSize)) throw new CheckpointLayoutError();
+    kv.transaction((writer) => writeSectionSize(writer, options.sectionSize));
     this.#hashes = openHashTrie(kv);
     this.#blooms = openBloomTrie(kv);
     this.#sections = countSections(kv);
@@ -130,15 +121,7 @@ export class CheckpointIndexer {
   /** To be called after the chain was rolled back to block `last`. */
   rollback(last: number): void {
     this.#steps = undefined;
-    const valid = Math.floor((last + 1) / this.#options.sectionSize);
-    const progress = readProgress(this.#kv);
-    const isProgressGone = progress !== undefined && progress.next > last + 1;
-    if (this.#sections <= valid && !isProgressGone) return;
-    this.#kv.transaction((writer) => {
-      for (let index = valid; index < this.#sections; index++) removeSection(writer, index);
-      if (isProgressGone) removeProgress(writer);
-    });
-    this.#sections = Math.min(this.#sections, valid);
+    this.#removeSectionsFrom(Math.floor((last + 1) / this.#options.sectionSize));
   }
 
   /** The chain may have been rolled back or replaced while the indexer was not running. */
@@ -150,107 +133,78 @@ export class CheckpointIndexer {
       return section?.sectionHead !== this.#source.hashAt((index + 1) * sectionSize - 1);
     };
     while (valid > 0 && isForeign(valid - 1)) valid--;
+    this.#removeSectionsFrom(valid);
+  }
+
+  #removeSectionsFrom(valid: number): void {
+    if (this.#sections <= valid) return;
     this.#kv.transaction((writer) => {
       for (let index = valid; index < this.#sections; index++) removeSection(writer, index);
     });
     this.#sections = valid;
-    const progress = readProgress(this.#kv);
-    if (progress !== undefined && this.#source.hashAt(progress.next - 1) !== progress.hash) {
-      this.#kv.transaction(removeProgress);
-    }
   }
 
   *#indexSection(index: number): Generator<void> {
-    const { sectionSize, bloomSectionSize } = this.#options;
-    const end = (index + 1) * sectionSize;
+    const { sectionSize } = this.#options;
     const before = index === 0 ? undefined : readSection(this.#kv, index - 1);
-    let progress = readProgress(this.#kv);
-    if (progress === undefined) {
-      while (this.#kv.transaction((writer) => removeVectors(writer, ROWS_PER_STEP))) yield;
-      progress = startOf(index * sectionSize, before);
+    const bits = new BloomBits(sectionSize);
+    let row: Omit<SectionRow, "bloomRoot"> = {
+      sectionIndex: index,
+      sectionHead: before?.sectionHead ?? ZERO_HASH,
+      chtRoot: before?.chtRoot ?? hashFromBytes(EMPTY_TRIE_ROOT_BYTES),
+      totalDifficulty: before?.totalDifficulty ?? 0n,
+    };
+    for (let done = 0; done < sectionSize; done += BLOCKS_PER_STEP) {
+      const count = Math.min(BLOCKS_PER_STEP, sectionSize - done);
+      row = this.#indexBlocks(row, index * sectionSize + done, count, (offset, bloom) =>
+        bits.add(done + offset, bloom),
+      );
+      yield;
     }
-    const bits = new BloomBits(bloomSectionSize);
-    while (progress.next < end) {
-      bits.clear();
-      progress = yield* this.#indexBloomSection(progress, bits);
-    }
-    const bloomRoot = yield* this.#indexBlooms(index, before?.bloomRoot);
-    const { hash, chtRoot, totalDifficulty } = progress;
-    this.#kv.transaction((writer) => {
-      writeSection(writer, {
-        sectionIndex: index,
-        sectionHead: hash,
-        chtRoot,
-        bloomRoot,
-        totalDifficulty,
-      });
-    });
+    const bloomRoot = yield* this.#indexBlooms(index, bits, before?.bloomRoot);
+    this.#kv.transaction((writer) => writeSection(writer, { ...row, bloomRoot }));
     this.#sections = index + 1;
   }
 
-  /** Puts the blocks of one bloom section into the canonical hash trie and writes their bloom vectors. */
-  *#indexBloomSection(from: Progress, bits: BloomBits): Generator<void, Progress> {
-    const { bloomSectionSize } = this.#options;
-    let progress = from;
-    for (let done = 0; done < bloomSectionSize; done += BLOCKS_PER_STEP) {
-      const count = Math.min(BLOCKS_PER_STEP, bloomSectionSize - done);
-      progress = this.#indexBlocks(progress, count, (offset, bloom) => bits.add(done + offset, bloom));
-      yield;
-    }
-    const bloomSection = from.next / bloomSectionSize;
-    const vectors = [...bits.vectors()];
-    for (let first = 0; first < vectors.length; first += ROWS_PER_STEP) {
-      this.#kv.transaction((writer) => {
-        for (const [bit, vector] of vectors.slice(first, first + ROWS_PER_STEP)) {
-          writeVector(writer, bit, bloomSection, vector);
-        }
-      });
-      yield;
-    }
-    this.#kv.transaction((writer) => writeProgress(writer, progress));
-    return progress;
-  }
-
+  /** Puts `count` blocks from number `first` on into the canonical hash trie. @param before what the blocks before them have come to */
   #indexBlocks(
-    { next: first, hash: parent, totalDifficulty: before, chtRoot }: Progress,
+    before: Omit<SectionRow, "bloomRoot">,
+    first: number,
     count: number,
     addBloom: (offset: number, bloom: Uint8Array) => void,
-  ): Progress {
-    let totalDifficulty = before;
-    let hash = parent;
+  ): Omit<SectionRow, "bloomRoot"> {
+    let { totalDifficulty, sectionHead } = before;
     const keys: Uint8Array[] = [];
     const values: Uint8Array[] = [];
     for (let offset = 0; offset < count; offset++) {
       const number = first + offset;
       const header = this.#source.headerAt(number);
-      const found = this.#source.hashAt(number);
-      if (header === undefined || found === undefined) throw new CheckpointBlockMissingError(number);
-      hash = found;
+      const hash = this.#source.hashAt(number);
+      if (header === undefined || hash === undefined) throw new CheckpointBlockMissingError(number);
+      sectionHead = hash;
       totalDifficulty += header.difficulty;
       keys.push(canonicalHashKey(number));
       values.push(encodeCanonicalBlock({ hash, totalDifficulty }));
       addBloom(offset, header.logsBloom);
     }
-    const root = this.#update(this.#hashes, hashToBytes(chtRoot), keys, values);
-    return { next: first + count, hash, totalDifficulty, chtRoot: hashFromBytes(root) };
+    const root = this.#update(this.#hashes, hashToBytes(before.chtRoot), keys, values);
+    return { ...before, sectionHead, totalDifficulty, chtRoot: hashFromBytes(root) };
   }
 
   /** The root of the bloom trie with section `index`. */
-  *#indexBlooms(index: number, rootBefore: Hash | undefined): Generator<void, Hash> {
-    const { sectionSize, bloomSectionSize } = this.#options;
-    const firstBloomSection = (index * sectionSize) / bloomSectionSize;
+  *#indexBlooms(index: number, bits: BloomBits, rootBefore: Hash | undefined): Generator<void, Hash> {
+    const section = uint64Bytes(index);
     let root = rootBefore === undefined ? EMPTY_TRIE_ROOT_BYTES : hashToBytes(rootBefore);
     for (let first = 0; first < BLOOM_BITS; first += BITS_PER_STEP) {
-      const joined = new Map<number, Uint8Array>();
-      for (const [bit, section, vector] of readVectors(this.#kv, first, first + BITS_PER_STEP)) {
-        const whole = joined.get(bit) ?? new Uint8Array(sectionSize / 8);
-        whole.set(vector, ((section - firstBloomSection) * bloomSectionSize) / 8);
-        joined.set(bit, whole);
-      }
-      if (joined.size > 0) {
-        const section = uint64Bytes(index);
-        const keys = Array.from(joined.keys(), (bit) => concatBytes(bitKey(bit), section));
-        root = this.#update(this.#blooms, root, keys, Array.from(joined.values(), compressBits));
+      const vectors = [...bits.vectors(first, first + BITS_PER_STEP)];
+      if (vectors.length > 0) {
+        const keys = vectors.map(([bit]) => concatBytes(Uint8Array.of(bit >> 8, bit & 0xff), section));
+        root = this.#update(
+          this.#blooms,
+          root,
+          keys,
+          vectors.map(([, vector]) => compressBits(vector)),
+        );
       }
       yield;
     }
@@ -268,14 +222,4 @@ export class CheckpointIndexer {
     if (!update.isSame) this.#kv.transaction((writer) => write(writer, nodes));
     return update.root;
   }
-}
-
-/** The state before the first block of a section. */
-function startOf(next: number, before: SectionRow | undefined): Progress {
-  return {
-    next,
-    hash: before?.sectionHead ?? ZERO_HASH,
-    totalDifficulty: before?.totalDifficulty ?? 0n,
-    chtRoot: before?.chtRoot ?? hashFromBytes(EMPTY_TRIE_ROOT_BYTES),
-  };
 }

@@ -6,10 +6,8 @@ import { InvalidProofError, verifyProof } from "../../../store/trie/proof.ts";
 
 /** Numbers of blocks for checkpoints: mainnet's sizes and geth's confirmations, so that section numbers agree with other clients. */
 export const CHECKPOINT_LIMITS = {
-  /** Blocks of a section, a multiple of `bloomSectionSize`. If the size changes, the node recomputes all checkpoints. */
+  /** Blocks of a section; a multiple of 8. If the size changes, the node recomputes all checkpoints. */
   sectionSize: 32_768,
-  /** Blocks whose blooms are indexed together; a multiple of 8. */
-  bloomSectionSize: 4096,
   /** Blocks after the end of a section before the node computes its checkpoint. */
   confirmations: 256,
 } as const;

@@ -232,8 +232,8 @@ export class RpcRole {
     const keys = this.#openKeys();
     resources.add(() => keys.close());
     const files = createCallerFiles(config);
-    const runtime = createRuntimePort({ log, files, timers });
-    resources.add(() => runtime.close());
+    const { close: closeRuntime, ...runtime } = createRuntimePort({ log, files, timers });
+    resources.add(closeRuntime);
     const lightClients = new LightClientService(config, { timers, metrics });
     resources.add(() => lightClients.close());
     const whisper = await WhisperService.start(

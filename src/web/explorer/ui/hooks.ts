@@ -11,6 +11,11 @@ export type Loaded<T> =
 
 const LOADING = { kind: "loading" } as const;
 
+/** undefined while it is loading, and where that failed. */
+export function loadedValue<T>(loaded: Loaded<T>): T | undefined {
+  return loaded.kind === "ready" ? loaded.value : undefined;
+}
+
 /** Loads of this page that have not ended. The root element's `data-loading` shows them to programs that wait for the whole page. */
 let loading = 0;
 

@@ -1,8 +1,8 @@
-import { type ComponentChildren, render } from "preact";
+import { type ComponentChildren, h, render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { devChain } from "./dev-chain.ts";
 import { escapeTexts } from "./escape-texts.ts";
-import { useLoaded, useRoute } from "./hooks.ts";
+import { loadedValue, useLoaded, useRoute } from "./hooks.ts";
 import { HomePage } from "./pages/home.tsx";
 import { When } from "./parts.tsx";
 import { callIfOpen } from "./rpc.ts";
@@ -74,7 +74,7 @@ function useChainFacts(): ChainFacts | undefined {
     const [dev, id] = await Promise.all([devChain().catch(() => undefined), callIfOpen<string>("eth_chainId")]);
     return { isDev: dev !== undefined, chainId: id === undefined ? undefined : Number(id) };
   }, []);
-  return loaded.kind === "ready" ? loaded.value : undefined;
+  return loadedValue(loaded);
 }
 
 function Footer({ facts }: { readonly facts: ChainFacts | undefined }) {
@@ -91,67 +91,27 @@ function Footer({ facts }: { readonly facts: ChainFacts | undefined }) {
   );
 }
 
-/** Pages that are loaded on first use, since they need most of the code. */
+/** Pages by the first part of their route. They are loaded on first use, since they need most of the code. */
+const PAGES: Readonly<Record<string, (id: string, part: string) => Promise<ComponentChildren>>> = {
+  block: async (id) => h((await import("./pages/block.tsx")).BlockPage, { id }),
+  tx: async (hash) => h((await import("./pages/transaction.tsx")).TransactionPage, { hash }),
+  address: async (address, tab) => h((await import("./pages/account.tsx")).AccountPage, { address, tab }),
+  blocks: async (last) => h((await import("./pages/blocks.tsx")).BlocksPage, { last }),
+  txs: async (block, index) => h((await import("./pages/transactions.tsx")).TransactionsPage, { block, index }),
+  tokens: async () => h((await import("./pages/tokens.tsx")).TokensPage, {}),
+  token: async (token, tab) => h((await import("./pages/token.tsx")).TokenPage, { token, tab }),
+  pool: async () => h((await import("./pages/pool.tsx")).PoolPage, {}),
+  search: async (word) => h((await import("./pages/search.tsx")).SearchPage, { word }),
+  dev: async () => h((await import("./pages/dev.tsx")).DevPage, {}),
+  validators: async () => h((await import("./pages/validators.tsx")).ValidatorsPage, {}),
+  peers: async () => h((await import("./pages/peers.tsx")).PeersPage, {}),
+  trust: async () => h((await import("./pages/trust.tsx")).TrustPage, {}),
+};
+
 function Page({ route }: { route: string }): ComponentChildren {
   const [name, id, part] = partsOf(route);
-  const loaded = useLoaded(async () => {
-    switch (name) {
-      case "block": {
-        const { BlockPage } = await import("./pages/block.tsx");
-        return <BlockPage id={id} />;
-      }
-      case "tx": {
-        const { TransactionPage } = await import("./pages/transaction.tsx");
-        return <TransactionPage hash={id} />;
-      }
-      case "address": {
-        const { AccountPage } = await import("./pages/account.tsx");
-        return <AccountPage address={id} tab={part} />;
-      }
-      case "blocks": {
-        const { BlocksPage } = await import("./pages/blocks.tsx");
-        return <BlocksPage last={id} />;
-      }
-      case "txs": {
-        const { TransactionsPage } = await import("./pages/transactions.tsx");
-        return <TransactionsPage block={id} index={part} />;
-      }
-      case "tokens": {
-        const { TokensPage } = await import("./pages/tokens.tsx");
-        return <TokensPage />;
-      }
-      case "token": {
-        const { TokenPage } = await import("./pages/token.tsx");
-        return <TokenPage token={id} tab={part} />;
-      }
-      case "pool": {
-        const { PoolPage } = await import("./pages/pool.tsx");
-        return <PoolPage />;
-      }
-      case "search": {
-        const { SearchPage } = await import("./pages/search.tsx");
-        return <SearchPage word={id} />;
-      }
-      case "dev": {
-        const { DevPage } = await import("./pages/dev.tsx");
-        return <DevPage />;
-      }
-      case "validators": {
-        const { ValidatorsPage } = await import("./pages/validators.tsx");
-        return <ValidatorsPage />;
-      }
-      case "peers": {
-        const { PeersPage } = await import("./pages/peers.tsx");
-        return <PeersPage />;
-      }
-      case "trust": {
-        const { TrustPage } = await import("./pages/trust.tsx");
-        return <TrustPage />;
-      }
-      default:
-        return <p class="empty">There is no such page.</p>;
-    }
-  }, [route]);
+  const open = Object.hasOwn(PAGES, name) ? PAGES[name] : undefined;
+  const loaded = useLoaded(async () => open?.(id, part) ?? <p class="empty">There is no such page.</p>, [route]);
   if (name === "") return <HomePage />;
   return <When loaded={loaded} show={(page) => page} />;
 }

@@ -128,19 +128,58 @@ export function Mark({ verdict, what }: { verdict: Verdict | undefined; what: st
   );
 }
 
-export function Panel(props: {
+type PanelHead = {
   readonly title: string;
+  /** Beside the title, muted. */
+  readonly note?: string;
   readonly aside?: ComponentChildren;
-  readonly children: ComponentChildren;
-}) {
+};
+
+export function Panel({ title, note, aside, children }: PanelHead & { readonly children: ComponentChildren }) {
   return (
     <section class="panel">
       <header>
-        <h2>{props.title}</h2>
-        {props.aside}
+        <h2>{title}</h2>
+        {note === undefined ? aside : <span class="muted">{note}</span>}
       </header>
-      {props.children}
+      {children}
     </section>
+  );
+}
+
+/** A panel that shows a loaded value as `When` does. */
+export function LoadedPanel<T>(
+  props: PanelHead & { readonly loaded: Loaded<T>; readonly show: (value: T) => ComponentChildren },
+) {
+  const { loaded, show, ...head } = props;
+  return (
+    <Panel {...head}>
+      <When loaded={loaded} show={show} />
+    </Panel>
+  );
+}
+
+/** Buttons for the pages of a list of which each page shows `size` items. */
+export function PageButtons(props: {
+  readonly page: number;
+  readonly size: number;
+  readonly total: number;
+  readonly open: (page: number) => void;
+}) {
+  const { page, size, total, open } = props;
+  return (
+    <div class="inline">
+      {page > 0 && (
+        <button type="button" onClick={() => open(page - 1)}>
+          Newer
+        </button>
+      )}
+      {(page + 1) * size < total && (
+        <button type="button" onClick={() => open(page + 1)}>
+          Older
+        </button>
+      )}
+    </div>
   );
 }
 

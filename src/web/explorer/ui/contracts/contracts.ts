@@ -37,9 +37,6 @@ const ERC20 = parseAbi([
   "function transfer(address to, uint256 value) returns (bool)",
   "function approve(address spender, uint256 value) returns (bool)",
   "function transferFrom(address from, address to, uint256 value) returns (bool)",
-  "function balanceOf(address owner) view returns (uint256)",
-  "function symbol() view returns (string)",
-  "function decimals() view returns (uint8)",
   "event Transfer(address indexed from, address indexed to, uint256 value)",
   "event Approval(address indexed owner, address indexed spender, uint256 value)",
 ]);
@@ -165,5 +162,3 @@ export function decodeResult(item: AbiFunction, data: Hex): string {
   const result = decodeFunctionResult({ abi: [item], functionName: item.name, data });
   return textOf(result);
 }
-
-export { ERC20 };

@@ -1,9 +1,10 @@
 import type { Address } from "../../../../base/primitives/address.ts";
+import type { Verdict } from "../../verify/verdict.ts";
 import { type CheckedAccount, checkAccount, checkBlock } from "../checked.ts";
 import { contractAt } from "../contracts/contracts.ts";
 import { clippedName, useContracts } from "../contracts/known-contracts.ts";
 import { bytesOfHex, count, counted, ether } from "../format.ts";
-import { useLoaded } from "../hooks.ts";
+import { loadedValue, useLoaded } from "../hooks.ts";
 import { AddressText, Fields, HexText, Mark, Panel, Problem, shownAddress, Tabs, When } from "../parts.tsx";
 import { ProofView } from "../proof-view.tsx";
 import { type Implementation, implementationOf } from "../proxy.ts";
@@ -84,6 +85,14 @@ function AccountTabs(props: { readonly address: Address; readonly tab: string; r
   );
 }
 
+function factOf(text: string, verdict: Verdict, what: string) {
+  return (
+    <span class="fact">
+      {text} <Mark verdict={verdict} what={what} />
+    </span>
+  );
+}
+
 function AccountPanel({ address, account }: { readonly address: Address; readonly account: LoadedAccount }) {
   const { checked, implementation } = account;
   const { balance, nonce, code, codeHash, storageRoot, steps, elapsedMs } = checked;
@@ -100,24 +109,9 @@ function AccountPanel({ address, account }: { readonly address: Address; readonl
     >
       <Fields
         rows={[
-          [
-            "Balance",
-            <span key="" class="fact">
-              {ether(balance.value)} <Mark verdict={balance.verdict} what="balance" />
-            </span>,
-          ],
-          [
-            "Nonce",
-            <span key="" class="fact">
-              {count(nonce.value)} <Mark verdict={nonce.verdict} what="nonce" />
-            </span>,
-          ],
-          [
-            "Code",
-            <span key="" class="fact">
-              {hasCode ? `${count(bytesOfHex(code.value))} bytes` : "none"} <Mark verdict={code.verdict} what="code" />
-            </span>,
-          ],
+          ["Balance", factOf(ether(balance.value), balance.verdict, "balance")],
+          ["Nonce", factOf(count(nonce.value), nonce.verdict, "nonce")],
+          ["Code", factOf(hasCode ? `${count(bytesOfHex(code.value))} bytes` : "none", code.verdict, "code")],
           implementation !== undefined && ["Runs the code of", <ImplementationText key="" {...implementation} />],
           hasCode && ["Code hash", <HexText key="" value={codeHash} isWhole />],
           storageRoot !== undefined && ["Storage root", <HexText key="" value={storageRoot} isWhole />],
@@ -158,8 +152,8 @@ type Creation = { readonly hash: string; readonly creator: string };
 function Origin({ address }: { readonly address: Address }) {
   const creation = useLoaded(() => callIfOpen<Creation | null>("ots_getContractCreator", address), [address]);
   const token = useLoaded(() => tokenFacts(address), [address]);
-  const created = creation.kind === "ready" ? creation.value : undefined;
-  const facts = token.kind === "ready" ? token.value : undefined;
+  const created = loadedValue(creation);
+  const facts = loadedValue(token);
   if (!created && facts === undefined) return null;
   return (
     <Fields

@@ -9,7 +9,7 @@ import { type CheckedBody, checkBlock, checkBody, type ShownBody, shownBody } fr
 import { age, bytesOfHex, count, dateTime, etherShort, gwei, percentText } from "../format.ts";
 import { type Loaded, useHead, useLoaded } from "../hooks.ts";
 import { Method, Receiver, Status } from "../lists.tsx";
-import { AddressText, Fields, HexText, Mark, Panel, Problem, Table, When } from "../parts.tsx";
+import { AddressText, Fields, HexText, LoadedPanel, Mark, Panel, Problem, Table, When } from "../parts.tsx";
 import { type Block, call } from "../rpc.ts";
 import { isBlockNumber, isHash } from "../search-words.ts";
 import { checkDecision, type Decision } from "../trust.ts";
@@ -90,32 +90,32 @@ function BlockView({ block, id }: { block: Block; id: string }) {
           ]}
         />
       </Panel>
-      <Panel title={`Transactions (${count(block.transactions.length)})`} aside={DECODED}>
-        <When
-          loaded={shown}
-          show={(lines) =>
-            lines === undefined ? (
-              <p class="empty">Loading …</p>
-            ) : (
-              <Table
-                label="Transactions of the block"
-                head={["#", "Hash", "Method", "From", "To", "Value", "Gas used", "Status"]}
-                numeric={[0, 5, 6]}
-                rows={lines.rows.map(({ hash, from, to, value, input }, index) => [
-                  count(index),
-                  <HexText key="hash" value={hash} to={`/tx/${hash}`} />,
-                  <Method key="method" to={to} input={input} />,
-                  <AddressText key="from" value={from} />,
-                  <Receiver key="to" to={to} created={receiptsIn(body)[index]?.contractAddress} />,
-                  etherShort(value),
-                  count(lines.gasUsed[index] ?? 0),
-                  <Status key="status" status={receiptsIn(body)[index]?.status} />,
-                ])}
-              />
-            )
-          }
-        />
-      </Panel>
+      <LoadedPanel
+        title={`Transactions (${count(block.transactions.length)})`}
+        aside={DECODED}
+        loaded={shown}
+        show={(lines) =>
+          lines === undefined ? (
+            <p class="empty">Loading …</p>
+          ) : (
+            <Table
+              label="Transactions of the block"
+              head={["#", "Hash", "Method", "From", "To", "Value", "Gas used", "Status"]}
+              numeric={[0, 5, 6]}
+              rows={lines.rows.map(({ hash, from, to, value, input }, index) => [
+                count(index),
+                <HexText key="hash" value={hash} to={`/tx/${hash}`} />,
+                <Method key="method" to={to} input={input} />,
+                <AddressText key="from" value={from} />,
+                <Receiver key="to" to={to} created={receiptsIn(body)[index]?.contractAddress} />,
+                etherShort(value),
+                count(lines.gasUsed[index] ?? 0),
+                <Status key="status" status={receiptsIn(body)[index]?.status} />,
+              ])}
+            />
+          )
+        }
+      />
       {block.blockAccessListHash !== undefined && <AccessList block={block} headerVerdict={headerVerdict} />}
     </>
   );

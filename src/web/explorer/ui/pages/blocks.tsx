@@ -2,7 +2,7 @@ import { toQuantity } from "../../../../base/primitives/quantity.ts";
 import { count } from "../format.ts";
 import { useLoaded } from "../hooks.ts";
 import { BlockTable } from "../lists.tsx";
-import { Panel, When } from "../parts.tsx";
+import { LoadedPanel } from "../parts.tsx";
 import { type Block, call } from "../rpc.ts";
 
 const PAGE_SIZE = 25;
@@ -27,17 +27,17 @@ export function BlocksPage({ last }: { readonly last: string }) {
   return (
     <>
       <h1>Blocks</h1>
-      <Panel title="Blocks" aside={<span class="muted">as the node says; open one to check it</span>}>
-        <When
-          loaded={loaded}
-          show={({ blocks, newest }) => (
-            <>
-              <BlockTable label="Blocks" blocks={blocks} />
-              <Steps blocks={blocks} newest={newest} />
-            </>
-          )}
-        />
-      </Panel>
+      <LoadedPanel
+        title="Blocks"
+        note="as the node says; open one to check it"
+        loaded={loaded}
+        show={({ blocks, newest }) => (
+          <>
+            <BlockTable label="Blocks" blocks={blocks} />
+            <Steps blocks={blocks} newest={newest} />
+          </>
+        )}
+      />
     </>
   );
 }

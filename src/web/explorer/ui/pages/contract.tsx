@@ -9,7 +9,7 @@ import { contractInFiles } from "../contracts/upload.ts";
 import { storeContract, type UploadedContractHere, uploadedAt } from "../contracts/uploaded.ts";
 import { useDevChain } from "../dev-chain.ts";
 import { bytesOfHex, count } from "../format.ts";
-import { hasWallet, useLoaded } from "../hooks.ts";
+import { hasWallet, loadedValue, useLoaded } from "../hooks.ts";
 import { AddressText, Failure, Panel, shownAddress } from "../parts.tsx";
 import { callIfOpen } from "../rpc.ts";
 import { FunctionForm, type Sender } from "./function-form.tsx";
@@ -45,7 +45,7 @@ export function ContractPanel(props: {
     async () => (implementation === undefined ? undefined : fromNode(implementation)),
     [implementation],
   );
-  const nodes = known.kind === "ready" ? known.value : undefined;
+  const nodes = loadedValue(known);
   async function upload(files: FileList | null) {
     setReading(true);
     try {
@@ -96,7 +96,7 @@ export function ContractPanel(props: {
         <BehindPanel
           address={address}
           implementation={implementation}
-          contract={uploadedAt(implementation) ?? (behind.kind === "ready" ? behind.value : undefined)}
+          contract={uploadedAt(implementation) ?? loadedValue(behind)}
         />
       )}
       {shown && <FunctionsPanel key={shown.name} title="Functions" address={address} abi={shown.abi} />}

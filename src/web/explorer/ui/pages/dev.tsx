@@ -21,7 +21,7 @@ export function DevPage() {
         loaded={loaded}
         show={(chain) =>
           chain === undefined ? (
-            <p class="empty">This is no dev chain, or it is looked at from beside.</p>
+            <p class="empty">This node does not run a dev chain, or it is not the node that serves this page.</p>
           ) : (
             <DevView chain={chain} />
           )
@@ -76,10 +76,10 @@ function Copied({ text }: { readonly text: string }) {
   );
 }
 
-/** Buttons for actions that may fail, with their outcome. */
+/** `run` makes an event handler of an action that may fail; `outcome` is that of the last one. */
 function useAction(changed: () => void) {
   const [outcome, setOutcome] = useState<ComponentChildren>();
-  async function run(work: () => Promise<ComponentChildren>) {
+  async function start(work: () => Promise<ComponentChildren>) {
     try {
       setOutcome(<p class="empty ok">{await work()}</p>);
       changed();
@@ -87,7 +87,11 @@ function useAction(changed: () => void) {
       setOutcome(<Failure error={error} />);
     }
   }
-  return { outcome, run: (work: () => Promise<ComponentChildren>) => void run(work) };
+  const run = (work: () => Promise<ComponentChildren>) => (event: Event) => {
+    event.preventDefault();
+    void start(work);
+  };
+  return { outcome, run };
 }
 
 function Field(props: {
@@ -123,29 +127,23 @@ function BlocksPanel({ changed, version }: { readonly changed: () => void; reado
     <Panel title="Blocks and time">
       <form
         class="inline"
-        onSubmit={(event) => {
-          event.preventDefault();
-          run(async () => {
-            const number = numberOf(blocks, "The number of blocks");
-            await call("anvil_mine", toQuantity(number));
-            return `${count(number)} mined.`;
-          });
-        }}
+        onSubmit={run(async () => {
+          const number = numberOf(blocks, "The number of blocks");
+          await call("anvil_mine", toQuantity(number));
+          return `${count(number)} mined.`;
+        })}
       >
         <Field label="Blocks" value={blocks} set={setBlocks} />
         <button type="submit">Mine</button>
       </form>
       <form
         class="inline"
-        onSubmit={(event) => {
-          event.preventDefault();
-          run(async () => {
-            const by = numberOf(seconds, "The number of seconds");
-            await call("evm_increaseTime", toQuantity(by));
-            await call("evm_mine");
-            return `${count(by)} seconds later; a block was mined.`;
-          });
-        }}
+        onSubmit={run(async () => {
+          const by = numberOf(seconds, "The number of seconds");
+          await call("evm_increaseTime", toQuantity(by));
+          await call("evm_mine");
+          return `${count(by)} seconds later; a block was mined.`;
+        })}
       >
         <Field label="Seconds to move the time by" value={seconds} set={setSeconds} />
         <button type="submit">Move</button>
@@ -154,12 +152,10 @@ function BlocksPanel({ changed, version }: { readonly changed: () => void; reado
         <button
           type="button"
           disabled={automine.kind !== "ready"}
-          onClick={() =>
-            run(async () => {
-              await call("evm_setAutomine", !isOn);
-              return isOn ? "Transactions wait until a block is mined." : "Each transaction is mined at once.";
-            })
-          }
+          onClick={run(async () => {
+            await call("evm_setAutomine", !isOn);
+            return isOn ? "Transactions wait until a block is mined." : "Each transaction is mined at once.";
+          })}
         >
           {isOn ? "Switch automine off" : "Switch automine on"}
         </button>
@@ -183,13 +179,11 @@ function SnapshotsPanel({ changed }: { readonly changed: () => void }) {
       <div class="inline">
         <button
           type="button"
-          onClick={() =>
-            run(async () => {
-              const id = await call<string>("evm_snapshot");
-              store([...ids, id]);
-              return `Snapshot ${id} taken.`;
-            })
-          }
+          onClick={run(async () => {
+            const id = await call<string>("evm_snapshot");
+            store([...ids, id]);
+            return `Snapshot ${id} taken.`;
+          })}
         >
           Take a snapshot
         </button>
@@ -199,21 +193,19 @@ function SnapshotsPanel({ changed }: { readonly changed: () => void }) {
           <span>Snapshot {id}</span>
           <button
             type="button"
-            onClick={() =>
-              run(async () => {
-                const isReverted = await call<boolean>("evm_revert", id);
-                // A snapshot ends with the first return to it, and all after it do.
-                store(ids.slice(0, at));
-                if (!isReverted) throw new Error(`The node does not have snapshot ${id} any more.`);
-                return `The chain is as it was at snapshot ${id}.`;
-              })
-            }
+            onClick={run(async () => {
+              const isReverted = await call<boolean>("evm_revert", id);
+              // A snapshot ends with the first return to it, and all after it do.
+              store(ids.slice(0, at));
+              if (!isReverted) throw new Error(`The node does not have snapshot ${id} any more.`);
+              return `The chain is as it was at snapshot ${id}.`;
+            })}
           >
             Revert
           </button>
         </div>
       ))}
-      {ids.length === 0 && <p class="empty">None was taken here.</p>}
+      {ids.length === 0 && <p class="empty">No snapshots were taken on this page.</p>}
       {outcome}
     </Panel>
   );
@@ -243,14 +235,11 @@ function FaucetPanel({ changed, first }: { readonly changed: () => void; readonl
     <Panel title="Faucet">
       <form
         class="inline"
-        onSubmit={(event) => {
-          event.preventDefault();
-          run(async () => {
-            const wei = weiOf(amount);
-            await call("anvil_addBalance", addressOf(address), toQuantity(wei));
-            return `${ether(wei)} added.`;
-          });
-        }}
+        onSubmit={run(async () => {
+          const wei = weiOf(amount);
+          await call("anvil_addBalance", addressOf(address), toQuantity(wei));
+          return `${ether(wei)} added.`;
+        })}
       >
         <Field label="Address" value={address} set={setAddress} isWide />
         <Field label="Ether" value={amount} set={setAmount} />
@@ -273,16 +262,13 @@ function ImpersonationPanel({ changed }: { readonly changed: () => void }) {
     <Panel title="Impersonation">
       <form
         class="inline"
-        onSubmit={(event) => {
-          event.preventDefault();
-          set("anvil_impersonateAccount", "The node sends for this address without its key.");
-        }}
+        onSubmit={set("anvil_impersonateAccount", "The node sends for this address without its key.")}
       >
         <Field label="Address of an account or a contract" value={address} set={setAddress} isWide />
         <button type="submit">Impersonate</button>
         <button
           type="button"
-          onClick={() => set("anvil_stopImpersonatingAccount", "The node does not send for this address any more.")}
+          onClick={set("anvil_stopImpersonatingAccount", "The node does not send for this address any more.")}
         >
           Stop
         </button>
@@ -308,10 +294,7 @@ function AccountsPanel({ accounts, version }: { readonly accounts: readonly stri
   );
   const facts = balances.kind === "ready" ? balances.value : [];
   return (
-    <Panel
-      title={`Accounts (${accounts.length})`}
-      aside={<span class="muted">unlocked in the node; everybody knows these keys</span>}
-    >
+    <Panel title={`Accounts (${accounts.length})`} note="unlocked in the node; the keys are public">
       <Table
         label="Accounts"
         head={["#", "Address", "Balance", "Nonce", "Private key"]}

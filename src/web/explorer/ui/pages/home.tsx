@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { toQuantity } from "../../../../base/primitives/quantity.ts";
 import type { Chart, ChartData } from "../chart.ts";
 import { age, count, gwei, percent, percentText } from "../format.ts";
-import { useHead, useLoaded } from "../hooks.ts";
+import { loadedValue, useHead, useLoaded } from "../hooks.ts";
 import { listTransactions } from "../listed-transactions.ts";
 import { BlockTable, TransactionTable } from "../lists.tsx";
 import { Panel, When } from "../parts.tsx";
@@ -29,7 +29,7 @@ export function HomePage() {
     return <p class="empty">{isLost ? "The node does not answer." : "Loading …"}</p>;
   }
   const listed = blocks.slice(-LISTED).reverse();
-  const status = pool.kind === "ready" ? pool.value : undefined;
+  const status = loadedValue(pool);
   return (
     <>
       <div class="tiles">

@@ -1,6 +1,6 @@
 import { count } from "../format.ts";
 import { useLoaded } from "../hooks.ts";
-import { Fields, Panel, Table, When } from "../parts.tsx";
+import { Fields, LoadedPanel, Table } from "../parts.tsx";
 import { call, callIfOpen } from "../rpc.ts";
 
 type Peer = {
@@ -24,41 +24,37 @@ export function PeersPage() {
   return (
     <>
       <h1>Peers</h1>
-      <Panel title="Node">
-        <When
-          loaded={node}
-          show={({ version, chainId, peers, listening }) => (
-            <Fields
-              rows={[
-                ["Client", version ?? "not open"],
-                ["Chain id", String(Number(chainId))],
-                ["Peers", peers === undefined ? "not open" : count(peers)],
-                ["Listening for peers", listening === undefined ? "not open" : String(listening)],
-              ]}
-            />
-          )}
-        />
-      </Panel>
-      <Panel
+      <LoadedPanel
+        title="Node"
+        loaded={node}
+        show={({ version, chainId, peers, listening }) => (
+          <Fields
+            rows={[
+              ["Client", version ?? "not open"],
+              ["Chain id", String(Number(chainId))],
+              ["Peers", peers === undefined ? "not open" : count(peers)],
+              ["Listening for peers", listening === undefined ? "not open" : String(listening)],
+            ]}
+          />
+        )}
+      />
+      <LoadedPanel
         title="Connections"
         aside={peers.kind === "failed" && <span class="muted">peers are shown where admin_peers needs no token</span>}
-      >
-        <When
-          loaded={peers}
-          show={(list) => (
-            <Table
-              label="Peers"
-              head={["Name", "Id", "Address", "Direction"]}
-              rows={list.map(({ name, id, network }) => [
-                name ?? "–",
-                <code key="">{id ?? "–"}</code>,
-                network?.remoteAddress ?? "–",
-                network?.inbound ? "inbound" : "outbound",
-              ])}
-            />
-          )}
-        />
-      </Panel>
+        loaded={peers}
+        show={(list) => (
+          <Table
+            label="Peers"
+            head={["Name", "Id", "Address", "Direction"]}
+            rows={list.map(({ name, id, network }) => [
+              name ?? "–",
+              <code key="">{id ?? "–"}</code>,
+              network?.remoteAddress ?? "–",
+              network?.inbound ? "inbound" : "outbound",
+            ])}
+          />
+        )}
+      />
     </>
   );
 }

@@ -50,7 +50,7 @@ function WaitingPanel(props: {
   const { title, total, waiting } = props;
   const rows = Object.values(waiting ?? {}).flatMap((byNonce) => Object.values(byNonce));
   return (
-    <Panel title={`${title} (${count(total)})`} aside={<span class="muted">as the node says</span>}>
+    <Panel title={`${title} (${count(total)})`} note="as the node says">
       {waiting === undefined ? (
         <p class="empty">Too many to list: up to {count(LISTED_MAX)} are shown.</p>
       ) : (

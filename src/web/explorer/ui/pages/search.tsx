@@ -1,7 +1,7 @@
 import { clippedName } from "../contracts/known-contracts.ts";
 import { uploadedContracts } from "../contracts/uploaded.ts";
 import { useLoaded } from "../hooks.ts";
-import { AddressText, HexText, Panel, shownAddress, Table, When } from "../parts.tsx";
+import { AddressText, HexText, LoadedPanel, shownAddress, Table } from "../parts.tsx";
 import { contractsByName, type Found } from "../search.ts";
 import { listTokens } from "../tokens/token-list.ts";
 
@@ -30,33 +30,33 @@ export function SearchPage({ word }: { readonly word: string }) {
   return (
     <>
       <h1>Search</h1>
-      <Panel title={`“${clippedName(word)}”`} aside={<span class="muted">names are the contracts’ own</span>}>
-        <When
-          loaded={loaded}
-          show={(found) =>
-            found.length === 0 ? (
-              <p class="empty" role="status">
-                Nothing has this name here. A search takes the number or hash of a block, the hash of a transaction, an
-                address, or the beginning of the name of a contract or of a token.
-              </p>
-            ) : (
-              <Table
-                label="Found"
-                head={["Name", "Address", "What"]}
-                rows={found.map(({ address, name, what, isToken }) => [
-                  clippedName(name),
-                  isToken ? (
-                    <HexText key="" value={shownAddress(address)} to={`/token/${address}`} isWhole />
-                  ) : (
-                    <AddressText key="" value={address} isWhole />
-                  ),
-                  what,
-                ])}
-              />
-            )
-          }
-        />
-      </Panel>
+      <LoadedPanel
+        title={`“${clippedName(word)}”`}
+        note="names are the contracts’ own"
+        loaded={loaded}
+        show={(found) =>
+          found.length === 0 ? (
+            <p class="empty" role="status">
+              Nothing has this name here. A search takes the number or hash of a block, the hash of a transaction, an
+              address, or the beginning of the name of a contract or of a token.
+            </p>
+          ) : (
+            <Table
+              label="Found"
+              head={["Name", "Address", "What"]}
+              rows={found.map(({ address, name, what, isToken }) => [
+                clippedName(name),
+                isToken ? (
+                  <HexText key="" value={shownAddress(address)} to={`/token/${address}`} isWhole />
+                ) : (
+                  <AddressText key="" value={address} isWhole />
+                ),
+                what,
+              ])}
+            />
+          )
+        }
+      />
     </>
   );
 }

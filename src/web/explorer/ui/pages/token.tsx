@@ -1,14 +1,11 @@
 import { useState } from "preact/hooks";
 import type { Address } from "../../../../base/primitives/address.ts";
-import type { Hex } from "../../../../base/primitives/hex.ts";
 import { TRANSFER_TOPIC } from "../../../../base/types/transfer-log.ts";
-import { decodeResult, ERC20, encodeCall } from "../contracts/contracts.ts";
 import { clippedName } from "../contracts/known-contracts.ts";
 import { count, decimal, percentText } from "../format.ts";
 import { useLoaded } from "../hooks.ts";
 import { BlockLink } from "../lists.tsx";
-import { AddressText, Fields, HexText, Panel, Problem, Table, Tabs, When } from "../parts.tsx";
-import { callIfOpen } from "../rpc.ts";
+import { AddressText, Fields, HexText, PageButtons, Panel, Problem, Table, Tabs, When } from "../parts.tsx";
 import { isAddress } from "../search-words.ts";
 import {
   type Holder,
@@ -19,7 +16,7 @@ import {
   TRANSFER_SINGLE,
 } from "../tokens/holders.ts";
 import { findLogs } from "../tokens/logs.ts";
-import { type TokenFacts, tokenFacts } from "../tokens/token-facts.ts";
+import { amountOf, type TokenFacts, tokenFacts, viewToken } from "../tokens/token-facts.ts";
 import { amountText, itemText } from "../tokens/tokens.ts";
 
 const TRANSFERS_SHOWN = 25;
@@ -92,7 +89,7 @@ export function supplyText({ totalSupply, decimals, standard }: TokenFacts): str
 
 function TokenPanel({ token, facts }: { readonly token: Address; readonly facts: TokenFacts | undefined }) {
   return (
-    <Panel title="Token" aside={<span class="muted">as the contract says; others may have the same name</span>}>
+    <Panel title="Token" note="as the contract says; others may have the same name">
       <Fields
         rows={[
           ["Contract", <AddressText key="" value={token} isWhole />],
@@ -126,7 +123,7 @@ function TransfersPanel(props: {
   const start = page * TRANSFERS_SHOWN;
   const shown = movements.toReversed().slice(start, start + TRANSFERS_SHOWN);
   return (
-    <Panel title={`Transfers (${count(movements.length)})`} aside={<span class="muted">from logs, not proven</span>}>
+    <Panel title={`Transfers (${count(movements.length)})`} note="from logs, not proven">
       <Table
         label="Transfers"
         head={["Transaction", "Block", "From", "To", "Amount"]}
@@ -140,18 +137,7 @@ function TransfersPanel(props: {
         ])}
       />
       <p class="empty">Of {rangeText(range)}.</p>
-      <div class="inline">
-        {page > 0 && (
-          <button type="button" onClick={() => setPage(page - 1)}>
-            Newer
-          </button>
-        )}
-        {start + TRANSFERS_SHOWN < movements.length && (
-          <button type="button" onClick={() => setPage(page + 1)}>
-            Older
-          </button>
-        )}
-      </div>
+      <PageButtons page={page} size={TRANSFERS_SHOWN} total={movements.length} open={setPage} />
     </Panel>
   );
 }
@@ -168,27 +154,12 @@ async function listHolders(
   holders: readonly Holder[],
   isErc20: boolean,
 ): Promise<readonly ListedHolder[]> {
-  const item = ERC20.find((each) => each.type === "function" && each.name === "balanceOf");
   return Promise.all(
     holders.slice(0, HOLDERS_SHOWN).map(async (holder) => {
-      if (!isErc20 || item?.type !== "function") return { ...holder, balance: undefined };
-      const data = encodeCall(item, [holder.address]);
-      const answer = await callIfOpen<Hex>("eth_call", { to: token, data }, "latest");
-      return { ...holder, balance: balanceIn(answer && decodeOrNothing(() => decodeResult(item, answer))) };
+      const balance = isErc20 ? amountOf(await viewToken(token, "balanceOf", holder.address)) : undefined;
+      return { ...holder, balance };
     }),
   );
-}
-
-function decodeOrNothing(decode: () => string): string | undefined {
-  try {
-    return decode();
-  } catch {
-    return undefined;
-  }
-}
-
-function balanceIn(text: string | undefined): bigint | undefined {
-  return text !== undefined && /^\d{1,78}$/.test(text) ? BigInt(text) : undefined;
 }
 
 function HoldersPanel(props: {
@@ -206,7 +177,7 @@ function HoldersPanel(props: {
   return (
     <Panel
       title={`Holders (${isWhole ? "" : "at least "}${count(holders.length)})`}
-      aside={<span class="muted">counted from logs of transfers, not proven</span>}
+      note="counted from logs of transfers, not proven"
     >
       <When
         loaded={listed}

@@ -1,7 +1,7 @@
 import { clippedName } from "../contracts/known-contracts.ts";
 import { count } from "../format.ts";
 import { useLoaded } from "../hooks.ts";
-import { Panel, Table, When } from "../parts.tsx";
+import { LoadedPanel, Table } from "../parts.tsx";
 import { LISTED_TOKENS_MAX, listTokens } from "../tokens/token-list.ts";
 import { TokenText } from "../tokens/token-text.tsx";
 import { supplyText } from "./token.tsx";
@@ -12,36 +12,33 @@ export function TokensPage() {
   return (
     <>
       <h1>Tokens</h1>
-      <Panel
+      <LoadedPanel
         title="Tokens"
-        aside={<span class="muted">from logs and calls, not proven; names are the contracts’ own</span>}
-      >
-        <When
-          loaded={loaded}
-          show={({ tokens, from, isCut }) => (
-            <>
-              <Table
-                label="Tokens"
-                head={["Token", "Name", "Standard", "Supply", "Transfers"]}
-                numeric={[3, 4]}
-                rows={tokens.map((facts) => [
-                  <TokenText key="" token={facts.token} symbol={facts.symbol} />,
-                  facts.name === undefined ? "–" : clippedName(facts.name),
-                  facts.standard,
-                  supplyText(facts),
-                  count(facts.transfers),
-                ])}
-              />
-              {(from > 0 || isCut) && (
-                <p class="empty">
-                  {from > 0 && `Of blocks from ${count(from)} on: the node does not answer more logs at once. `}
-                  {isCut && `The ${LISTED_TOKENS_MAX} with the newest transfers are listed.`}
-                </p>
-              )}
-            </>
-          )}
-        />
-      </Panel>
+        note="from logs and calls, not proven; names are the contracts’ own"
+        loaded={loaded}
+        show={({ tokens, from, isCut }) => (
+          <>
+            <Table
+              label="Tokens"
+              head={["Token", "Name", "Standard", "Supply", "Transfers"]}
+              numeric={[3, 4]}
+              rows={tokens.map((facts) => [
+                <TokenText key="" token={facts.token} symbol={facts.symbol} />,
+                facts.name === undefined ? "–" : clippedName(facts.name),
+                facts.standard,
+                supplyText(facts),
+                count(facts.transfers),
+              ])}
+            />
+            {(from > 0 || isCut) && (
+              <p class="empty">
+                {from > 0 && `Of blocks from ${count(from)} on: the node does not answer more logs at once. `}
+                {isCut && `The ${LISTED_TOKENS_MAX} with the newest transfers are listed.`}
+              </p>
+            )}
+          </>
+        )}
+      />
     </>
   );
 }

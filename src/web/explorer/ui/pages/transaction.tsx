@@ -4,9 +4,9 @@ import { type CheckedTransaction, checkMined } from "../checked.ts";
 import { decodeCall } from "../contracts/contracts.ts";
 import { clippedName, useContracts } from "../contracts/known-contracts.ts";
 import { age, bytesOfHex, count, dateTime, ether, feeText, gwei, percentText } from "../format.ts";
-import { useLoaded } from "../hooks.ts";
+import { loadedValue, useLoaded } from "../hooks.ts";
 import { Status } from "../lists.tsx";
-import { AddressText, Fields, HexText, Mark, Panel, Problem, Table, When } from "../parts.tsx";
+import { AddressText, Fields, HexText, LoadedPanel, Mark, Panel, Problem, Table, When } from "../parts.tsx";
 import { call, type Transaction } from "../rpc.ts";
 import { isHash } from "../search-words.ts";
 import { TokenText } from "../tokens/token-text.tsx";
@@ -46,7 +46,7 @@ export function TransactionPage({ hash }: { readonly hash: string }) {
 
 function TransactionView({ tx, hash }: { tx: Transaction; hash: Hash }) {
   const checked = useLoaded(async () => (tx.blockHash === null ? undefined : checkMined(tx, hash)), [tx.hash]);
-  const mined = checked.kind === "ready" ? checked.value : undefined;
+  const mined = loadedValue(checked);
   const txVerdict =
     tx.blockHash === null
       ? ({ kind: "unverified", reason: "it is in no block yet" } as const)
@@ -182,19 +182,22 @@ function Traces({ tx, feeRecipient }: { tx: Transaction; feeRecipient: string })
       }),
     [tx.hash],
   );
-  const root = calls.kind === "ready" ? calls.value : undefined;
+  const root = loadedValue(calls);
   useContracts(root ? [...addressesIn(root)] : []);
   const amounts = useCallAmounts(root ? callsIn(root) : [], `${tx.hash} ${calls.kind}`);
   return (
     <>
-      <Panel title="Calls" aside={<span class="muted">executed again by the node, not proven</span>}>
+      <Panel title="Calls" note="executed again by the node, not proven">
         <div class="scroll">
           <When loaded={calls} show={(frame) => <CallTree frame={frame} total={frame.gasUsed} amounts={amounts} />} />
         </div>
       </Panel>
-      <Panel title="State changes" aside={<span class="muted">executed again by the node, not proven</span>}>
-        <When loaded={changes} show={(diff) => <StateChanges diff={diff} feeRecipient={feeRecipient} />} />
-      </Panel>
+      <LoadedPanel
+        title="State changes"
+        note="executed again by the node, not proven"
+        loaded={changes}
+        show={(diff) => <StateChanges diff={diff} feeRecipient={feeRecipient} />}
+      />
     </>
   );
 }

@@ -2,7 +2,7 @@ import { count } from "../format.ts";
 import { useLoaded } from "../hooks.ts";
 import { type Cursor, LIST_LIMITS, transactionPage } from "../listed-transactions.ts";
 import { TransactionTable } from "../lists.tsx";
-import { Panel, When } from "../parts.tsx";
+import { LoadedPanel } from "../parts.tsx";
 import { type Block, call } from "../rpc.ts";
 
 /** All transactions down to block 0, a page at a time. `block` and `index` say where a page begins; empty: with the newest. */
@@ -11,27 +11,27 @@ export function TransactionsPage({ block, index }: { readonly block: string; rea
   return (
     <>
       <h1>Transactions</h1>
-      <Panel title="Transactions" aside={<span class="muted">as the node says; open one to check it</span>}>
-        <When
-          loaded={loaded}
-          show={({ rows, next }) => (
-            <>
-              <TransactionTable label="Transactions" rows={rows} />
-              {rows.length < LIST_LIMITS.rows && next !== undefined && (
-                <p class="empty">{count(LIST_LIMITS.blocksMax)} blocks were looked through.</p>
+      <LoadedPanel
+        title="Transactions"
+        note="as the node says; open one to check it"
+        loaded={loaded}
+        show={({ rows, next }) => (
+          <>
+            <TransactionTable label="Transactions" rows={rows} />
+            {rows.length < LIST_LIMITS.rows && next !== undefined && (
+              <p class="empty">{count(LIST_LIMITS.blocksMax)} blocks were looked through.</p>
+            )}
+            <nav class="pages" aria-label="Pages of transactions">
+              {block !== "" && <a href="#/txs">Newest</a>}
+              {next === undefined ? (
+                <span class="muted">These are the first ones of the chain.</span>
+              ) : (
+                <a href={`#/txs/${next.number}/${next.index}`}>Older →</a>
               )}
-              <nav class="pages" aria-label="Pages of transactions">
-                {block !== "" && <a href="#/txs">Newest</a>}
-                {next === undefined ? (
-                  <span class="muted">These are the first ones of the chain.</span>
-                ) : (
-                  <a href={`#/txs/${next.number}/${next.index}`}>Older →</a>
-                )}
-              </nav>
-            </>
-          )}
-        />
-      </Panel>
+            </nav>
+          </>
+        )}
+      />
     </>
   );
 }

@@ -3,7 +3,7 @@ import { parseHash } from "../../../../base/primitives/hash.ts";
 import { type Asked, checkHeader } from "../../verify/header.ts";
 import { count, dateTime } from "../format.ts";
 import { useLoaded } from "../hooks.ts";
-import { AddressText, Failure, Fields, HexText, Mark, Panel, Table, When } from "../parts.tsx";
+import { AddressText, Failure, Fields, HexText, LoadedPanel, Mark, Panel, Table, When } from "../parts.tsx";
 import { type Block, call } from "../rpc.ts";
 import { TRUST } from "../trust.ts";
 
@@ -75,38 +75,37 @@ export function TrustPage() {
         </form>
         {error !== undefined && <Failure error={error} />}
       </Panel>
-      <Panel title="The trusted validators">
-        <When
-          loaded={validators}
-          show={(set) =>
-            set === undefined ? (
-              <p class="empty">
-                None yet: those who signed the first block that a page checks become it. A chain that one process
-                decides has none.
-              </p>
-            ) : (
-              <>
-                <Fields
-                  rows={[
-                    ["Chain", set.chainId],
-                    ["Signed block", count(set.height - 1)],
-                    ["Hash of the set", <HexText key="" value={set.hash} isWhole />],
-                  ]}
-                />
-                <Table
-                  label="Trusted validators"
-                  head={["Address", "Power"]}
-                  numeric={[1]}
-                  rows={Object.entries(set.powers).map(([validator, power]) => [
-                    <AddressText key="" value={validator} isWhole />,
-                    count(power),
-                  ])}
-                />
-              </>
-            )
-          }
-        />
-      </Panel>
+      <LoadedPanel
+        title="The trusted validators"
+        loaded={validators}
+        show={(set) =>
+          set === undefined ? (
+            <p class="empty">
+              None yet: those who signed the first block that a page checks become it. A chain that one process decides
+              has none.
+            </p>
+          ) : (
+            <>
+              <Fields
+                rows={[
+                  ["Chain", set.chainId],
+                  ["Signed block", count(set.height - 1)],
+                  ["Hash of the set", <HexText key="" value={set.hash} isWhole />],
+                ]}
+              />
+              <Table
+                label="Trusted validators"
+                head={["Address", "Power"]}
+                numeric={[1]}
+                rows={Object.entries(set.powers).map(([validator, power]) => [
+                  <AddressText key="" value={validator} isWhole />,
+                  count(power),
+                ])}
+              />
+            </>
+          )
+        }
+      />
       <Meanings />
     </>
   );

@@ -1,6 +1,6 @@
 import { count } from "../format.ts";
 import { useLoaded } from "../hooks.ts";
-import { AddressText, Fields, Panel, Table, When } from "../parts.tsx";
+import { AddressText, Fields, LoadedPanel, Table } from "../parts.tsx";
 import { call } from "../rpc.ts";
 
 type Status = {
@@ -18,47 +18,44 @@ export function ValidatorsPage() {
   return (
     <>
       <h1>Validators</h1>
-      <Panel title="Validators">
-        <When
-          loaded={signers}
-          show={(list) => (
-            <Table
-              label="Validators"
-              head={["Address", "Blocks proposed lately"]}
-              numeric={[1]}
-              rows={list.map((signer) => [<AddressText key="" value={signer} />, count(activity[signer] ?? 0)])}
-            />
-          )}
-        />
-      </Panel>
-      <Panel title="Activity">
-        <When
-          loaded={status}
-          show={({ inturnPercent, numBlocks }) => (
-            <Fields
-              rows={[
-                ["Blocks looked at", count(numBlocks)],
-                ["Proposed in turn", `${inturnPercent} %`],
-              ]}
-            />
-          )}
-        />
-      </Panel>
-      <Panel title="Votes of this node">
-        <When
-          loaded={proposals}
-          show={(votes) => (
-            <Table
-              label="Votes"
-              head={["Address", "Vote"]}
-              rows={Object.entries(votes).map(([address, isIn]) => [
-                <AddressText key="" value={address} isWhole />,
-                isIn ? "authorize" : "remove",
-              ])}
-            />
-          )}
-        />
-      </Panel>
+      <LoadedPanel
+        title="Validators"
+        loaded={signers}
+        show={(list) => (
+          <Table
+            label="Validators"
+            head={["Address", "Blocks proposed lately"]}
+            numeric={[1]}
+            rows={list.map((signer) => [<AddressText key="" value={signer} />, count(activity[signer] ?? 0)])}
+          />
+        )}
+      />
+      <LoadedPanel
+        title="Activity"
+        loaded={status}
+        show={({ inturnPercent, numBlocks }) => (
+          <Fields
+            rows={[
+              ["Blocks looked at", count(numBlocks)],
+              ["Proposed in turn", `${inturnPercent} %`],
+            ]}
+          />
+        )}
+      />
+      <LoadedPanel
+        title="Votes of this node"
+        loaded={proposals}
+        show={(votes) => (
+          <Table
+            label="Votes"
+            head={["Address", "Vote"]}
+            rows={Object.entries(votes).map(([address, isIn]) => [
+              <AddressText key="" value={address} isWhole />,
+              isIn ? "authorize" : "remove",
+            ])}
+          />
+        )}
+      />
     </>
   );
 }

@@ -3,7 +3,6 @@ import type { Address } from "../../../../base/primitives/address.ts";
 import type { Hex } from "../../../../base/primitives/hex.ts";
 import { decodeResult, encodeCall } from "../contracts/contracts.ts";
 import { callIfOpen } from "../rpc.ts";
-import { decimalsOf, symbolOf } from "./tokens.ts";
 
 const VIEWS = parseAbi([
   "function name() view returns (string)",
@@ -30,7 +29,7 @@ const INTERFACES = { "ERC-721": "0x80ac58cd", "ERC-1155": "0xd9b67a26" } as cons
 const ZERO = `0x${"00".repeat(20)}`;
 
 /** Result of a view function as text; undefined where the contract has no such function, or answers something else. */
-async function view(to: Address, name: string, ...args: string[]): Promise<string | undefined> {
+export async function viewToken(to: Address, name: string, ...args: string[]): Promise<string | undefined> {
   const item = VIEWS.find((each) => each.name === name)!;
   const data = await callIfOpen<Hex>("eth_call", { to, data: encodeCall(item, args) }, "latest");
   if (data === undefined || data === "0x") return undefined;
@@ -42,20 +41,37 @@ async function view(to: Address, name: string, ...args: string[]): Promise<strin
 }
 
 /** A word of 256 bits. */
-function amountOf(text: string | undefined): bigint | undefined {
+export function amountOf(text: string | undefined): bigint | undefined {
   return text !== undefined && /^\d{1,78}$/.test(text) ? BigInt(text) : undefined;
+}
+
+/** Of a symbol that is shown: the longest of known tokens have 11 characters. */
+const SYMBOL_LENGTH_MAX = 24;
+/** ERC-20: `decimals` is a uint8. */
+const DECIMALS_MAX = 255;
+/** What a contract has answered as a symbol, clipped. */
+export function symbolOf(answer: string | undefined): string | undefined {
+  if (typeof answer !== "string" || answer === "") return undefined;
+  const isLong = answer.length > SYMBOL_LENGTH_MAX;
+  return isLong ? `${answer.slice(0, SYMBOL_LENGTH_MAX)}…` : answer;
+}
+
+/** What a contract has answered as decimals: viem decodes the whole word, whatever the type says. */
+export function decimalsOf(answer: string | undefined): number | undefined {
+  if (answer === undefined || !/^\d{1,3}$/.test(answer)) return undefined;
+  return Number(answer) <= DECIMALS_MAX ? Number(answer) : undefined;
 }
 
 /** undefined if the contract is not a known kind of token. */
 export async function tokenFacts(token: Address): Promise<TokenFacts | undefined> {
   const [name, symbol, decimals, supply, isErc721, isErc1155, balance] = await Promise.all([
-    view(token, "name"),
-    view(token, "symbol"),
-    view(token, "decimals"),
-    view(token, "totalSupply"),
-    view(token, "supportsInterface", INTERFACES["ERC-721"]),
-    view(token, "supportsInterface", INTERFACES["ERC-1155"]),
-    view(token, "balanceOf", ZERO),
+    viewToken(token, "name"),
+    viewToken(token, "symbol"),
+    viewToken(token, "decimals"),
+    viewToken(token, "totalSupply"),
+    viewToken(token, "supportsInterface", INTERFACES["ERC-721"]),
+    viewToken(token, "supportsInterface", INTERFACES["ERC-1155"]),
+    viewToken(token, "balanceOf", ZERO),
   ]);
   const totalSupply = amountOf(supply);
   const facts = { name: symbolOf(name), symbol: symbolOf(symbol), decimals: decimalsOf(decimals), totalSupply };

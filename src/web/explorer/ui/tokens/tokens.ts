@@ -1,12 +1,11 @@
 import type { Address } from "../../../../base/primitives/address.ts";
 import { hashFromBigint } from "../../../../base/primitives/hash.ts";
-import type { Hex } from "../../../../base/primitives/hex.ts";
 import { TRANSFER_TOPIC } from "../../../../base/types/transfer-log.ts";
-import { decodeLog, decodeResult, ERC20, encodeCall } from "../contracts/contracts.ts";
 import { count, decimal } from "../format.ts";
-import { callIfOpen, type Log } from "../rpc.ts";
+import type { Log } from "../rpc.ts";
 import { isOfContract, movementsIn, TRANSFER_BATCH, TRANSFER_SINGLE } from "./holders.ts";
 import { findLogs } from "./logs.ts";
+import { amountOf, decimalsOf, symbolOf, viewToken } from "./token-facts.ts";
 
 /** A transfer of an ERC-20, ERC-721 or ERC-1155 token, from a log. */
 type TokenTransfer = {
@@ -20,21 +19,12 @@ type TokenTransfer = {
 };
 
 export function transfersIn(logs: readonly Log[]): readonly TokenTransfer[] {
-  return logs.filter(isOfContract).flatMap((log): TokenTransfer[] => {
-    const decoded = decodeLog(log);
-    if (decoded === undefined || !/^Transfer(Single|Batch)?$/.test(decoded.name)) return [];
-    const { from, to, value, tokenId, id, ids, values } = Object.fromEntries(
-      decoded.args.map(({ name, text }) => [name, text]),
-    );
-    if (from === undefined || to === undefined) return [];
-    const base = { token: log.address, from, to };
-    if (tokenId !== undefined) return [{ ...base, value: undefined, item: `#${tokenId}` }];
-    if (id !== undefined) return [{ ...base, value: undefined, item: `#${id} × ${value}` }];
-    if (ids !== undefined) return [{ ...base, value: undefined, item: `${ids} × ${values}` }];
-    // An uploaded ABI may have another Transfer, whose value is a text.
-    if (value === undefined || !/^\d{1,78}$/.test(value)) return [];
-    return [{ ...base, value: BigInt(value), item: undefined }];
-  });
+  return movementsIn(logs.filter(isOfContract)).map(({ log, from, to, id, amount }) => ({
+    token: log.address,
+    from,
+    to,
+    ...(id === undefined ? { value: amount, item: undefined } : { value: undefined, item: itemText(id, amount) }),
+  }));
 }
 
 /** What a token says of itself; undefined where its answer is missing or malformed. */
@@ -43,27 +33,10 @@ export type TokenInfo = {
   readonly decimals: number | undefined;
 };
 
-/** Of a symbol that is shown: the longest of known tokens have 11 characters. */
-const SYMBOL_LENGTH_MAX = 24;
-/** ERC-20: `decimals` is a uint8. */
-const DECIMALS_MAX = 255;
 /** Tokens of one page: each costs three calls, and anyone can name an address in a log. */
 const TOKENS_MAX = 100;
 /** Ids of one token that are listed. */
 const IDS_MAX = 100;
-
-/** What a contract has answered as a symbol, clipped. */
-export function symbolOf(answer: string | undefined): string | undefined {
-  if (typeof answer !== "string" || answer === "") return undefined;
-  const isLong = answer.length > SYMBOL_LENGTH_MAX;
-  return isLong ? `${answer.slice(0, SYMBOL_LENGTH_MAX)}…` : answer;
-}
-
-/** What a contract has answered as decimals: viem decodes the whole word, whatever the type says. */
-export function decimalsOf(answer: string | undefined): number | undefined {
-  if (answer === undefined || !/^\d{1,3}$/.test(answer)) return undefined;
-  return Number(answer) <= DECIMALS_MAX ? Number(answer) : undefined;
-}
 
 const infos = new Map<string, Promise<TokenInfo>>();
 
@@ -77,20 +50,8 @@ export function tokenInfo(token: Address): Promise<TokenInfo> {
 }
 
 async function loadInfo(to: Address): Promise<TokenInfo> {
-  const [symbol, decimals] = await Promise.all([view(to, "symbol"), view(to, "decimals")]);
+  const [symbol, decimals] = await Promise.all([viewToken(to, "symbol"), viewToken(to, "decimals")]);
   return { symbol: symbolOf(symbol), decimals: decimalsOf(decimals) };
-}
-
-/** Result of a view function of ERC-20 as text; undefined where the contract has no such function. */
-async function view(to: Address, name: string, ...args: string[]): Promise<string | undefined> {
-  const item = ERC20.find((each) => each.type === "function" && each.name === name);
-  if (item?.type !== "function") return undefined;
-  const data = await callIfOpen<Hex>("eth_call", { to, data: encodeCall(item, args) }, "latest");
-  try {
-    return data && decodeResult(item, data);
-  } catch {
-    return undefined;
-  }
 }
 
 export function amountText(value: bigint, { symbol, decimals }: TokenInfo): string {
@@ -150,16 +111,12 @@ export async function holdingsOf(owner: Address): Promise<Holdings> {
   }
   const holdings = await Promise.all(
     [...byToken].slice(0, TOKENS_MAX).map(async ([token, ofToken]) => {
-      const [info, balance] = await Promise.all([tokenInfo(token), view(token, "balanceOf", owner)]);
+      const [info, balance] = await Promise.all([tokenInfo(token), viewToken(token, "balanceOf", owner)]);
       const items = ownedItems([...ofToken.values()].toReversed(), owner);
-      return { token, ...info, items, balance: balanceIn(balance) };
+      return { token, ...info, items, balance: amountOf(balance) };
     }),
   );
   return { holdings, from };
-}
-
-function balanceIn(text: string | undefined): bigint | undefined {
-  return text !== undefined && /^\d{1,78}$/.test(text) ? BigInt(text) : undefined;
 }
 
 /** Ids that `owner` got more of than it gave. @param logs oldest first */

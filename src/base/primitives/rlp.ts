@@ -28,7 +28,6 @@ export class NonCanonicalSizeError extends InvalidRlpError {
 /** Lists nested deeper than this are rejected; no Ethereum structure needs more than a handful. */
 const DEPTH_MAX = 64;
 
-/** RLP of `item`. */
 export function encodeRlp(item: RlpItem): Uint8Array {
   if (!(item instanceof Uint8Array)) return encodeList(item, 0);
   const bytes = new Uint8Array(encodedLength(item));
@@ -51,7 +50,6 @@ function encodeList(items: readonly RlpItem[], offset: number): Uint8Array {
   let at = writePrefix(0xc0, payload, bytes, offset);
   for (const item of items) {
     if (item instanceof Uint8Array && item.length < 56 && item.length !== 1) {
-      // Most items of all structures.
       bytes[at] = 0x80 + item.length;
       bytes.set(item, at + 1);
       at += 1 + item.length;

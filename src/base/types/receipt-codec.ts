@@ -69,7 +69,6 @@ function encodeWithLogs({ type, status, cumulativeGasUsed, logsBloom, logs }: Co
   return bytes;
 }
 
-/** RLP of an address and of a topic. */
 const [ADDRESS_LENGTH, TOPIC_LENGTH] = [21, 33];
 
 function logPayloadLength({ topics, data }: Log): number {

@@ -24,7 +24,6 @@ export const ROLE = {
 /** In place of an index: one of the block's transactions changed the account, and only its execution shows which. */
 export const UNKNOWN_INDEX = 0xffff_ffff;
 
-/** One transaction that has to do with one address. */
 export type AddressEntry = {
   readonly address: Address;
   /** in the block */

@@ -87,7 +87,6 @@ const TABLE_BYTES_MAX = 1 << 18;
 export class FrameTables {
   readonly #free: FrameTable[] = [];
 
-  /** @param onBytes as of the constructor of `FrameTable` */
   acquire(onBytes: (count: number) => void): FrameTable {
     const table = this.#free.pop();
     if (table === undefined) return new FrameTable(onBytes);

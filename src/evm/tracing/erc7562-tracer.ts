@@ -9,7 +9,6 @@ import { InvalidTracerError } from "./trace-budget.ts";
 import { kindOf, readSwitches, type TracerConfig, type TracerFactory } from "./tracer-config.ts";
 
 type Erc7562Config = {
-  /** Opcodes that are not counted. */
   readonly ignoredOpcodes: ReadonlySet<number>;
   readonly withLog: boolean;
 };
@@ -82,7 +81,6 @@ const CALLS: ReadonlySet<number> = new Set([0xf1, 0xf2, 0xf4, 0xfa]);
 
 /** Bytes that a hashed range may lie beyond memory, in geth as well. */
 const PADDING_BYTES_MAX = 2 ** 20;
-/** Characters of JSON of one entry of a frame. */
 const ENTRY_CHARS = 140;
 
 /** What validation rules of ERC-7562 look at in one frame. */

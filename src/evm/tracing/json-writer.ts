@@ -7,7 +7,6 @@ export function textLength(text: TraceText): number {
   return text.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** The text in one string. */
 export function textString(text: TraceText): string {
   return typeof text === "string" ? text : Buffer.concat(text).toString();
 }
@@ -147,7 +146,6 @@ export class JsonWriter {
     this.text('"');
   }
 
-  /** A text that another wrote. */
   append(text: TraceText): void {
     if (typeof text === "string") this.text(text);
     else for (const piece of text) this.#bytes(piece);

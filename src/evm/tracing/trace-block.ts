@@ -130,7 +130,6 @@ export class BlockReplay {
 /** JSON of a trace, or why the caller's script could not make it. */
 type BlockTraceItem = { readonly result: TraceText } | { readonly error: string };
 
-/** The trace of every transaction of the block, in order. */
 export function traceBlock(
   target: BlockToTrace,
   options: TraceOptions,

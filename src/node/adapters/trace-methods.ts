@@ -51,7 +51,6 @@ export function createTraceMethods(
 
   const tables = new FrameTables();
   const tracers = createTracers({ scriptMemoryBytesMax: own.trace.scriptMemoryBytesMax }, tables);
-  /** With a budget of its own. */
   function optionsOf(request: TraceRequest, { memoryBytesMax, trace }: CallLimits): TraceOptions {
     const budget = createTraceBudget({
       timeoutMs: Math.min(request.timeoutMs ?? trace.timeoutMs, trace.timeoutMsMax),
@@ -87,7 +86,6 @@ export function createTraceMethods(
     return replay;
   }
 
-  /** Of a block that is there. */
   function stateBefore(at: BlockSelector, txIndex: number, budget: TraceBudget): StateReader {
     const executed = findBlock(reader, at)!;
     const { hash, header, transactions } = executed.block;

@@ -25,10 +25,8 @@ import type { CallLimits } from "../adapters/rpc-settings.ts";
 import { hotTier } from "../compiled-contracts/compiled-modules.ts";
 import { movableTexts } from "./movable-texts.ts";
 
-/** What an execution thread is started with. */
 export type ExecutionThreadData = {
   readonly store: FollowedStore;
-  /** `cache.size` */
   readonly cacheBytes: number;
   readonly config: ChainConfig;
   readonly genesisHash: Hash;

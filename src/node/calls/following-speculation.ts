@@ -23,10 +23,8 @@ import type { ContractCompiler } from "../../evm/machine/modules/compiled-tier.t
 import { createStateTrie } from "../../evm/state/state-trie.ts";
 import { hotTier } from "../compiled-contracts/compiled-modules.ts";
 
-/** What a speculation thread is started with. */
 export type SpeculationThreadData = {
   readonly store: FollowedStore;
-  /** `cache.size` */
   readonly cacheBytes: number;
   readonly config: ChainConfig;
   /** Contracts that are hot run compiled. */

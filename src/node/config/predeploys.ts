@@ -120,7 +120,6 @@ export const PREDEPLOYS: readonly Predeploy[] = [
 const PERMIT2_CHAIN_ID_OFFSET = 6945;
 const PERMIT2_DOMAIN_SEPARATOR_OFFSET = 6983;
 
-/** The code a deployment of Permit2 on `chainId` has. */
 function permit2Code(chainId: bigint): Hex {
   const code = Buffer.from(PERMIT2_MAINNET_CODE.slice(2), "hex");
   const chainIdWord = bigintToFixedBytes(chainId, 32);
@@ -141,7 +140,6 @@ function permit2Code(chainId: bigint): Hex {
 const ENTRY_POINT_DOMAIN_SEPARATOR_OFFSET = 13_585;
 const ENTRY_POINT_CHAIN_ID_OFFSET = 13_774;
 
-/** The code a deployment of EntryPoint v0.8 on `chainId` has. */
 function entryPointV08Code(chainId: bigint): Hex {
   const code = Buffer.from(ENTRY_POINT_V08_MAINNET_CODE.slice(2), "hex");
   const chainIdWord = bigintToFixedBytes(chainId, 32);

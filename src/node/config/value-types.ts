@@ -223,12 +223,10 @@ export const hostPort: ValueType<HostPort> = {
   print: (value) => JSON.stringify(formatHostPort(value)),
 };
 
-/** `host:port`, an IPv6 host in brackets. */
 export function formatHostPort({ host, port }: HostPort): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-/** Any text. */
 export const text: ValueType<string> = {
   expects: "a text",
   parse: (raw) => (typeof raw === "string" ? raw : undefined),
@@ -255,7 +253,6 @@ export function unset<T>(type: ValueType<T>): ValueType<T | null> {
   };
 }
 
-/** One of `values`. */
 export function oneOf<const T extends string>(values: readonly T[]): ValueType<T> {
   return {
     expects: `one of ${values.join(", ")}`,
@@ -325,7 +322,6 @@ export const nodeAddresses: ValueType<readonly string[]> = listOf("nodes as id@h
   return `${id.toLowerCase()}${item.slice(id.length)}`;
 });
 
-/** A list of what `parse` reads. */
 function listOf(expects: string, parse: (item: string) => string | undefined): ValueType<readonly string[]> {
   return {
     expects: `a list of ${expects}`,
@@ -372,7 +368,6 @@ export const trustedBlock: ValueType<{ readonly height: number; readonly hash: s
   print: ({ height, hash }) => JSON.stringify(`${height}:${hash}`),
 };
 
-/** At most `maxLength` bytes as hex. */
 export function bytes(maxLength: number): ValueType<Uint8Array> {
   return {
     expects: `0x and the hex digits of at most ${maxLength} bytes`,

@@ -37,7 +37,6 @@ export function isSameWallet(a: DevWallet, b: DevWallet): boolean {
   return a.phrase === b.phrase && a.path === b.path;
 }
 
-/** Accounts 0 to `count` − 1 of `wallet`. */
 export function devAccounts(count: number, wallet = DEV_WALLET): readonly DevAccount[] {
   const known = isSameWallet(wallet, DEV_WALLET) ? DEV_ACCOUNTS : [];
   if (count <= known.length) return known.slice(0, count);
@@ -54,7 +53,6 @@ export function devAccounts(count: number, wallet = DEV_WALLET): readonly DevAcc
   return accounts;
 }
 
-/** A private key of BIP-32 and its chain code. */
 type ExtendedKey = { readonly key: Uint8Array; readonly chainCode: Uint8Array };
 
 const HARDENED = 2 ** 31;

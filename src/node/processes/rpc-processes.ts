@@ -44,7 +44,6 @@ type RpcProcessesModules = {
   readonly timers: Timers;
   /** Rollbacks of the store so far. */
   readonly epoch: () => number;
-  /** A process counted a bad token of `source`. */
   readonly onBadToken: (source: string) => void;
   /** undefined if single calls are not observed */
   readonly activity: ActivityLog | undefined;

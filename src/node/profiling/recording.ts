@@ -61,7 +61,6 @@ export function foldStalls(profile: CpuProfile, minimumNs: number): StallProfile
   return stalls;
 }
 
-/** Adds what `from` counted to `into`. */
 export function mergeStalls(into: Map<string, Stall>, from: StallProfile): void {
   for (const { frames, count, microseconds } of from.values()) {
     addStall(into, frames, count, microseconds);

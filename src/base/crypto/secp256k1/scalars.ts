@@ -1,6 +1,5 @@
 import { invertModulo } from "../modular.ts";
 
-/** Order n of the group. */
 export const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
 /** The endomorphism (x, y) → (BETA·x, y) multiplies by LAMBDA: both are cube roots of 1. */

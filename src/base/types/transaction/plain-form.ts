@@ -104,7 +104,6 @@ class PlainItems {
     return this.#isPlain && this.#next === this.#bytes.length;
   }
 
-  /** An integer of at most `lengthMax` bytes. */
   uint(lengthMax: number): bigint {
     const first = this.#bytes[this.#next];
     if (first !== undefined && first < 0x80) {

@@ -313,7 +313,6 @@ function withBlobs(config: ChainConfig, { rules }: ForkBlock): ChainConfig {
   return { ...config, blobSchedule: { ...config.blobSchedule, [newest[0]]: params } };
 }
 
-/** The genesis of the blocks after the fork. */
 function genesisOf(config: Config, point: ForkPoint, chainId: bigint): Genesis {
   const { codeSizeLimit, hasTxGasLimit } = config.devChain;
   const { timestamp } = point.header;

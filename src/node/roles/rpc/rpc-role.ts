@@ -72,7 +72,6 @@ export type RpcRoleModules = {
   /** For what other threads and processes do. */
   readonly machineTimers: Timers;
   readonly readiness: () => Readiness;
-  /** undefined: no TLS */
   readonly tls: TlsFiles | undefined;
   /** Of `--artifacts`; undefined: none were named */
   readonly artifacts: Contracts | undefined;
@@ -313,7 +312,6 @@ function isOneAddress({ address, wsAddress }: Config["jsonRpc"]): boolean {
   return address.port !== 0 && formatHostPort(address) === formatHostPort(wsAddress);
 }
 
-/** Where the chain's peers are; none for an engine without a network. */
 function networkHostsOf({ production: { engine } }: ChainRole): readonly string[] {
   const addresses = engine.network?.peers().map(({ remoteAddress }) => remoteAddress) ?? [];
   return [...new Set(addresses.map((address) => address.slice(0, address.lastIndexOf(":"))))];

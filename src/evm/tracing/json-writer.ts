@@ -139,6 +139,15 @@ export class JsonWriter {
     this.text('"');
   }
 
+  /** Texts as they are, bigints as QUANTITY and bytes as DATA in quotes. */
+  parts(...parts: readonly (string | bigint | Uint8Array)[]): void {
+    for (const part of parts) {
+      if (typeof part === "string") this.text(part);
+      else if (typeof part === "bigint") this.quantityOf(part);
+      else this.data(part);
+    }
+  }
+
   /** DATA in quotes. */
   data(bytes: Uint8Array): void {
     this.text('"0x');

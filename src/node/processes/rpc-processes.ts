@@ -271,18 +271,9 @@ function connectionsOf(process: RpcProcess): number {
 export function startRpcProcesses(
   config: Config,
   tls: TlsMaterial | undefined,
-  modules: {
+  modules: Omit<RpcProcessesModules, "epoch"> & {
     readonly core: Pick<ChainParts, "chain" | "store">;
     readonly genesisTime: number;
-    readonly registry: Registry<RpcPorts>;
-    readonly ports: RpcPorts;
-    readonly serving: ServingPort | undefined;
-    readonly log: Logger;
-    readonly metrics: Metrics;
-    readonly timers: Timers;
-    readonly onBadToken: (source: string) => void;
-    readonly activity: ActivityLog | undefined;
-    readonly tracer: Tracer | undefined;
   },
 ): RpcProcesses | undefined {
   const { log } = modules;

@@ -14,7 +14,7 @@ import { forkInfoOf } from "../adapters/node-port.ts";
 import type { NodeProvider } from "../adapters/provider.ts";
 import type { Listener } from "../adapters/rpc-endpoints.ts";
 import type { Config } from "../config/config.ts";
-import { InvalidConfigError } from "../config/errors.ts";
+import { invalidSetting } from "../config/errors.ts";
 import { assertPhrase } from "../config/genesis/dev-wallet.ts";
 import { isInMemory } from "../config/home.ts";
 import { clientVersion } from "../config/package.ts";
@@ -327,10 +327,7 @@ function statusOf({ chain, opened }: ChainRole): ChainStatus {
 /** The contracts of `--artifacts`. @throws InvalidConfigError */
 function readContracts({ devChain: { artifacts: directory } }: Config, log: Logger): Contracts | undefined {
   if (directory === null) return undefined;
-  if (!existsSync(directory)) {
-    const key = "artifacts";
-    throw new InvalidConfigError(`${key}: no folder ${directory}`, { key });
-  }
+  if (!existsSync(directory)) throw invalidSetting("artifacts", `no folder ${directory}`);
   const contracts = readArtifacts(resolve(directory), (file, reason) => {
     log.warn("skipped an unusable artifact", { file, reason });
   });

@@ -1,9 +1,12 @@
+import { i32, i64, type Local, type Operand } from "../wasm/code.ts";
 import { compileModule } from "../wasm/compile.ts";
+import type { FunctionBuilder } from "../wasm/function.ts";
+import { ModuleBuilder } from "../wasm/module.ts";
 import { type Checkpoint, noCheckpoint } from "./checkpoint.ts";
 
 /**
- * The compression function F of BLAKE2b with a free number of rounds (RFC 7693, section 3.2; EIP-152), as a WebAssembly
- * module put together here: JavaScript has no 64-bit integers that are fast, and a caller may buy millions of rounds.
+ * The compression function F of BLAKE2b with a free number of rounds (RFC 7693, section 3.2; EIP-152), as emitted
+ * WebAssembly: JavaScript has no fast 64-bit integers, and a caller may buy millions of rounds.
  * bench/micro/precompiles.ts has the rounds a second.
  *
  *     linear memory   0 state v, 16 words · 128 message m, 16 words
@@ -97,131 +100,41 @@ export function blake2f(
 
 function instantiate(): Core {
   const memory = new WebAssembly.Memory({ initial: 1 });
-  const module = compileModule(Uint8Array.from(assemble()));
-  const { exports } = new WebAssembly.Instance(module, { env: { memory } });
+  const module = new ModuleBuilder();
+  module.export("mix", module.define(["i32"], [], defineMix));
+  const { exports } = new WebAssembly.Instance(compileModule(module.bytes()), { host: { memory } });
   return { memory: new Uint8Array(memory.buffer), mix: exports.mix as Core["mix"] };
 }
 
-const op = {
-  block: 0x02,
-  loop: 0x03,
-  end: 0x0b,
-  br: 0x0c,
-  brIf: 0x0d,
-  localGet: 0x20,
-  localSet: 0x21,
-  localTee: 0x22,
-  i64Load: 0x29,
-  i64Store: 0x37,
-  i32Const: 0x41,
-  i64Const: 0x42,
-  i32Eqz: 0x45,
-  i32Sub: 0x6b,
-  i64Add: 0x7c,
-  i64Xor: 0x85,
-  i64Rotr: 0x8a,
-} as const;
-const I32 = 0x7f;
-const I64 = 0x7e;
-const VOID = 0x40;
-/** log2 of 8 bytes */
-const WORD_ALIGNED = 3;
-/** The base of a load or store whose whole address is its constant offset. */
-const ZERO = [op.i32Const, 0];
-
-/** The module: one function `mix(rounds: i32)` on an imported memory. Word i of the state is local 1 + i while it runs. */
-function assemble(): number[] {
-  const body = [
-    ...words((i) => [...load(8 * i), op.localSet, 1 + i]),
-    op.block,
-    VOID,
-    op.loop,
-    VOID,
-    ...SIGMA.flatMap(round),
-    op.br,
-    0,
-    op.end,
-    op.end,
-    ...words((i) => [...ZERO, op.localGet, 1 + i, op.i64Store, WORD_ALIGNED, ...leb(8 * i)]),
-    op.end,
-  ];
-  const locals = [1, STATE_WORDS, I64];
-  const code = [...locals, ...body];
-  return [
-    0x00,
-    0x61,
-    0x73,
-    0x6d,
-    1,
-    0,
-    0,
-    0,
-    ...section(1, [1, 0x60, 1, I32, 0]),
-    ...section(2, [1, ...name("env"), ...name("memory"), 0x02, 0, 1]),
-    ...section(3, [1, 0]),
-    ...section(7, [1, ...name("mix"), 0x00, 0]),
-    ...section(10, [1, ...leb(code.length), ...code]),
-  ];
-}
-
-/** Leaves both blocks when no rounds are left, else takes one off and mixes. */
-function round(sigma: readonly number[]): number[] {
-  return [
-    op.localGet,
-    0,
-    op.i32Eqz,
-    op.brIf,
-    1,
-    op.localGet,
-    0,
-    op.i32Const,
-    1,
-    op.i32Sub,
-    op.localSet,
-    0,
-    ...MIXED_WORDS.flatMap(([a, b, c, d], i) => [
-      ...add(a, b, sigma[2 * i]),
-      ...xorRotate(d, a, 32),
-      ...add(c, d),
-      ...xorRotate(b, c, 24),
-      ...add(a, b, sigma[2 * i + 1]),
-      ...xorRotate(d, a, 16),
-      ...add(c, d),
-      ...xorRotate(b, c, 63),
-    ]),
-  ];
-}
-
-/** v[to] += v[from], and the message word where one is given. */
-function add(to: number, from: number, messageWord?: number): number[] {
-  const sum = [op.localGet, 1 + to, op.localGet, 1 + from, op.i64Add];
-  const message = messageWord === undefined ? [] : [...load(MESSAGE_OFFSET + 8 * messageWord), op.i64Add];
-  return [...sum, ...message, op.localSet, 1 + to];
-}
-
-/** v[to] = (v[to] ^ v[from]) rotated right by `bits`. */
-function xorRotate(to: number, from: number, bits: number): number[] {
-  const xor = [op.localGet, 1 + to, op.localGet, 1 + from, op.i64Xor];
-  // A byte below 64 is its own signed LEB128.
-  return [...xor, op.i64Const, bits, op.i64Rotr, op.localSet, 1 + to];
-}
-
-function words(code: (index: number) => number[]): number[] {
-  return Array.from({ length: STATE_WORDS }, (_, i) => code(i)).flat();
-}
-
-function section(id: number, content: number[]): number[] {
-  return [id, ...leb(content.length), ...content];
-}
-
-function name(text: string): number[] {
-  return [text.length, ...Buffer.from(text, "latin1")];
-}
-
-function leb(value: number): number[] {
-  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...leb(value >> 7)];
-}
-
-function load(address: number): number[] {
-  return [...ZERO, op.i64Load, WORD_ALIGNED, ...leb(address)];
+/** mix(rounds): the state stays in variables until no rounds are left. */
+function defineMix(f: FunctionBuilder, rounds: Local): void {
+  const state = Array.from({ length: STATE_WORDS }, (_, i) => f.i64(i64.load(0, 8 * i)));
+  const add = (to: number, ...values: readonly Operand[]) =>
+    f.set(
+      state[to]!,
+      values.reduce((sum, value) => i64.add(sum, value), state[to]!),
+    );
+  const xorRotate = (to: number, from: number, bits: number) =>
+    f.set(state[to]!, i64.rotl(i64.xor(state[to]!, state[from]!), BigInt(64 - bits)));
+  f.block((end) =>
+    f.loop((again) => {
+      for (const sigma of SIGMA) {
+        const word = (step: number) => i64.load(0, MESSAGE_OFFSET + 8 * sigma[step]!);
+        f.brIf(end, i32.eqz(rounds));
+        f.set(rounds, i32.sub(rounds, 1));
+        for (const [i, [a, b, c, d]] of MIXED_WORDS.entries()) {
+          add(a, state[b]!, word(2 * i));
+          xorRotate(d, a, 32);
+          add(c, state[d]!);
+          xorRotate(b, c, 24);
+          add(a, state[b]!, word(2 * i + 1));
+          xorRotate(d, a, 16);
+          add(c, state[d]!);
+          xorRotate(b, c, 63);
+        }
+      }
+      f.br(again);
+    }),
+  );
+  f.do(...state.map((word, i) => i64.store(0, word, 8 * i)));
 }

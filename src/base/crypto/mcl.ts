@@ -87,7 +87,6 @@ const BUFFER_LENGTH = 64;
 
 let compiled: WebAssembly.Module | undefined;
 
-/** A new instance for `curve`. */
 export function loadMcl({ id, modulus }: MclCurve): Mcl {
   compiled ??= compileModule(readMclModule());
   const memory = new WebAssembly.Memory({ initial: MEMORY_PAGES });

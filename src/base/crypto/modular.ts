@@ -19,3 +19,19 @@ export function powerModulo(base: bigint, exponent: bigint, modulus: bigint): bi
   }
   return result;
 }
+
+/** The inverses modulo the prime `modulus` of `values`, none 0, with one inversion and three multiplications each (Montgomery's trick). */
+export function invertAllModulo(values: readonly bigint[], modulus: bigint): bigint[] {
+  const inverses: bigint[] = [];
+  let product = 1n;
+  for (const value of values) {
+    inverses.push(product);
+    product = (product * value) % modulus;
+  }
+  let inverse = invertModulo(product, modulus);
+  for (let i = values.length - 1; i >= 0; i--) {
+    inverses[i] = (inverses[i]! * inverse) % modulus;
+    inverse = (inverse * values[i]!) % modulus;
+  }
+  return inverses;
+}

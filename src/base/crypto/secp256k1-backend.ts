@@ -23,6 +23,5 @@ export interface Secp256k1Backend {
   recover(signed: readonly SignedDigest[]): (Uint8Array | undefined)[];
   /** Deterministic ECDSA (RFC 6979) with low s. */
   sign(digest: Uint8Array, privateKey: Uint8Array): Signature;
-  /** The 64-byte public key. */
   publicKey(privateKey: Uint8Array): Uint8Array;
 }

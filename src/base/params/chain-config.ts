@@ -72,7 +72,6 @@ export type ChainConfig = {
 
 export type EarlierChainId = { readonly last: number; readonly chainId: bigint };
 
-/** The chain id in block `number`. */
 export function chainIdAt({ chainId, earlierChainIds }: ChainConfig, number: number): bigint {
   return earlierChainIds?.find(({ last }) => number <= last)?.chainId ?? chainId;
 }

@@ -13,7 +13,6 @@ const MIN_BLOB_BASE_FEE = 1n;
 /** EIP-7918: execution gas whose cost is the least cost of a blob. */
 const BLOB_BASE_COST = 8_192n;
 
-/** What the next base fee depends on. */
 type BaseFeeParent = {
   readonly gasLimit: bigint;
   readonly gasUsed: bigint;

@@ -38,9 +38,7 @@ export type ForkPoint = {
   readonly difficulty: bigint;
 };
 
-/** The fields of a chain config that hold a block number. */
 export type BlockForkField = Extract<keyof ChainConfig, `${string}Block`>;
-/** The fields of a chain config that hold a time. */
 export type TimeForkField = Extract<keyof ChainConfig, `${string}Time`>;
 
 /** Newest first. */
@@ -70,7 +68,6 @@ const BLOCK_FORKS = [
   ["homestead", "homesteadBlock"],
 ] as const satisfies readonly (readonly [Hardfork, BlockForkField])[];
 
-/** The rules that hold for the block at `point`. */
 export function hardforkAt(config: ChainConfig, point: ForkPoint): Hardfork {
   // Only a call that overrides its block's number is after the merge and before London: there the block numbers decide, as in geth.
   if (isPostMerge(config, point) && (config.londonBlock ?? 0) <= point.number) {

@@ -18,7 +18,6 @@ export function parseAddress(text: string): Address {
   return text.toLowerCase() as Address;
 }
 
-/** Address of exactly 20 bytes. */
 export function addressFromBytes(bytes: Uint8Array): Address {
   if (bytes.length !== ADDRESS_LENGTH) throw new InvalidHexError(`address of ${bytes.length} bytes`);
   return bytesToHex(bytes) as Address;

@@ -16,7 +16,6 @@ export function parseHash(text: string): Hash {
   return text.toLowerCase() as Hash;
 }
 
-/** Hash of exactly 32 bytes. */
 export function hashFromBytes(bytes: Uint8Array): Hash {
   if (bytes.length !== 32) throw new InvalidHexError(`hash of ${bytes.length} bytes`);
   return bytesToHex(bytes) as Hash;

@@ -33,7 +33,6 @@ export function bytesToHex(bytes: Uint8Array): Hex {
 const HEAP_BYTES_MAX = 64;
 const scratch = Buffer.alloc(HEAP_BYTES_MAX);
 
-/** The bare digits of `bytes`. */
 export function hexDigits(bytes: Uint8Array): string {
   return encodedText(bytes, "hex");
 }

@@ -84,7 +84,6 @@ export function keccak256(data: Uint8Array): Uint8Array {
   return digestBytes.slice();
 }
 
-/** Keccak-256 as a branded hash. */
 export function keccak256Hash(data: Uint8Array): Hash {
   digest(data);
   return `0x${digestBuffer.toString("hex")}` as Hash;

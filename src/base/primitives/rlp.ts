@@ -28,7 +28,6 @@ export class NonCanonicalSizeError extends InvalidRlpError {
 /** Lists nested deeper than this are rejected; no Ethereum structure needs more than a handful. */
 const DEPTH_MAX = 64;
 
-/** RLP of `item`. */
 export function encodeRlp(item: RlpItem): Uint8Array {
   if (!(item instanceof Uint8Array)) return encodeList(item, 0);
   const bytes = new Uint8Array(encodedLength(item));
@@ -51,7 +50,6 @@ function encodeList(items: readonly RlpItem[], offset: number): Uint8Array {
   let at = writePrefix(0xc0, payload, bytes, offset);
   for (const item of items) {
     if (item instanceof Uint8Array && item.length < 56 && item.length !== 1) {
-      // Most items of all structures.
       bytes[at] = 0x80 + item.length;
       bytes.set(item, at + 1);
       at += 1 + item.length;
@@ -135,21 +133,12 @@ export function rlpListBounds(bytes: Uint8Array, offset: number): { start: numbe
  * @throws InvalidRlpError in the words of geth's `rlp.Split`
  */
 export function splitRlp(bytes: Uint8Array): { isList: boolean; start: number; end: number } {
-  const first = bytes[0];
-  if (first === undefined) throw new InvalidRlpError("unexpected EOF");
-  if (first < 0x80) return { isList: false, start: 0, end: 1 };
-  const isList = first >= 0xc0;
-  const short = first - (isList ? 0xc0 : 0x80);
-  const lengthBytes = Math.max(0, short - 55);
-  const start = 1 + lengthBytes;
-  if (start > bytes.length) throw new InvalidRlpError("unexpected EOF");
-  let size = short;
-  if (lengthBytes > 0) {
-    size = bytes.subarray(1, start).reduce((sum, byte) => sum * 256 + byte, 0);
-    if (size < 56 || bytes[1] === 0) throw new NonCanonicalSizeError();
-  } else if (!isList && short === 1 && (bytes[1] ?? 0xff) < 0x80) throw new NonCanonicalSizeError();
-  if (size > bytes.length - start) throw new InvalidRlpError(tooLarge(0));
-  return { isList, start, end: start + size };
+  const [first = 0] = bytes;
+  const lengthBytes = Math.max(0, (first & 0x3f) - 55);
+  const prefixBytes = first < 0x80 ? 1 : 1 + lengthBytes;
+  if (bytes.length < prefixBytes) throw new InvalidRlpError("unexpected EOF");
+  const { isList, start, length } = readPrefix(bytes, 0, bytes.length, 0);
+  return { isList, start, end: start + length };
 }
 
 function payloadLength(items: readonly RlpItem[]): number {

@@ -33,12 +33,10 @@ export interface RootLogger extends Logger {
   setBacktraceAt(at: string): boolean;
 }
 
-/** The root logger's controls, where `log` has them. */
 export function asRootLogger(log: Logger): RootLogger | undefined {
   return "setFileLevels" in log ? (log as RootLogger) : undefined;
 }
 
-/** A logger that writes one line an event. */
 export function createLogger(options: LoggerOptions): RootLogger {
   const { write, now = Date.now } = options;
   const format = (line: LogLine) => FORMATS[options.format](line, options.color ?? false);

@@ -1,6 +1,5 @@
 import { invariant } from "../errors.ts";
 
-/** Values of a metric's labels, by label name. */
 type Labels = Readonly<Record<string, string>>;
 
 type MetricOptions = {

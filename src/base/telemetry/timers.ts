@@ -58,7 +58,6 @@ export function createTimers(failures: Pick<Failures, "report">): Timers {
   return timers;
 }
 
-/** `sleep` of any `Timers`. */
 export function sleepWith(
   timers: Pick<Timers, "after">,
   ms: number,

@@ -16,7 +16,6 @@ export function createNativeCallGate(): NativeCallGate {
   return new Int32Array(new SharedArrayBuffer(8));
 }
 
-/** `workerData` of the node's threads. */
 export type ThreadStart = { readonly nativeCalls: NativeCallGate; readonly data: unknown };
 
 const start = workerData as Partial<ThreadStart> | null | undefined;
@@ -24,7 +23,6 @@ const start = workerData as Partial<ThreadStart> | null | undefined;
 /** undefined in the main thread, and in a thread of the program that embeds the node: that program ends it. */
 const gate = start?.nativeCalls instanceof Int32Array ? start.nativeCalls : undefined;
 
-/** What this thread was given by its starter. */
 export function threadData<T>(): T {
   return start?.data as T;
 }

@@ -30,7 +30,6 @@ export type PoolOptions = {
   readonly data?: unknown;
   /** Threads at most. One starts when a call finds no idle thread. */
   readonly count: number;
-  /** Calls that may wait for a thread before the pool is full. */
   readonly waitingMax: number;
   /**
    * Calls in the queue of a thread at most, 1 if not given: with more it goes on to the next one while this thread is busy and cannot give it another.
@@ -96,7 +95,6 @@ export class Pool<There extends Handlers> {
     this.#timers = timers;
   }
 
-  /** Threads with a call. */
   get busy(): number {
     return this.#threads.size - this.#idle.length;
   }
@@ -124,7 +122,6 @@ export class Pool<There extends Handlers> {
     return this.#waiting.length >= waitingMax;
   }
 
-  /** Starts a thread if none runs. */
   warmUp(): void {
     if (this.#threads.size > 0) return;
     const thread = this.#startThread();

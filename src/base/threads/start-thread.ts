@@ -28,7 +28,6 @@ export function startProcess(entry: ProcessEntry, stderr: "inherit" | "ignore" =
 /** No call of an addon takes as long, so that a thread that hangs in one is ended in spite of the risk. */
 const NATIVE_CALL_MS_MAX = 10_000;
 
-/** A thread of the node. */
 export class NodeThread extends Worker {
   readonly #nativeCalls: NativeCallGate;
 

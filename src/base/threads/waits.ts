@@ -2,7 +2,6 @@ import { channel } from "node:diagnostics_channel";
 
 /** One wait for a lock, a queue or another thread, after its end. */
 export type Wait = {
-  /** What was waited for. */
   readonly lock: string;
   /** Of an error made where the wait began. */
   readonly stack: string;

@@ -28,7 +28,6 @@ import type { Transaction } from "./transaction/transaction.ts";
  */
 export type BlockParts = Omit<Block, "hash">;
 
-/** RLP of `block`. */
 export function encodeBlock({ header, transactions, uncles, withdrawals }: BlockParts): Uint8Array {
   const parts = [
     encodeHeader(header),

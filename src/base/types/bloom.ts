@@ -55,7 +55,6 @@ export class ReceiptBlooms {
   }
 }
 
-/** The bloom of the logs of one receipt. */
 export function logsBloom(logs: readonly Log[]): Uint8Array {
   return new ReceiptBlooms().of(logs);
 }
@@ -76,7 +75,6 @@ export function bloomMayContain(bloom: Uint8Array, value: Uint8Array): boolean {
   return true;
 }
 
-/** Sets in `bloom` every bit of `other`. */
 export function mergeBloom(bloom: Uint8Array, other: Uint8Array): void {
   for (let i = 0; i < BLOOM_LENGTH; i++) bloom[i]! |= other[i]!;
 }

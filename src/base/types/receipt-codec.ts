@@ -5,7 +5,6 @@ import { writeHex } from "../primitives/hex.ts";
 import {
   encodedLength,
   encodeRlp,
-  encodeTypedRlp,
   type RlpItem,
   rlpListLength,
   writeRlp,
@@ -23,15 +22,8 @@ type ConsensusReceipt = Pick<Receipt, "type" | "status" | "postState" | "cumulat
  * without the type byte for type 0. The value under its index in the receipts trie.
  */
 export function encodeReceipt(receipt: ConsensusReceipt): Uint8Array {
-  if (receipt.postState === undefined) {
-    return receipt.logs.length === 0 ? encodePlainReceipt(receipt) : encodeWithLogs(receipt);
-  }
-  return encodeTypedRlp(receipt.type, [
-    outcomeBytes(receipt),
-    bigintToBytes(receipt.cumulativeGasUsed),
-    receipt.logsBloom,
-    receipt.logs.map(logItem),
-  ]);
+  const isPlain = receipt.postState === undefined && receipt.logs.length === 0;
+  return isPlain ? encodePlainReceipt(receipt) : encodeAnyReceipt(receipt);
 }
 
 /** RLP of an empty bloom and an empty list of logs: most of a receipt without logs. */
@@ -51,17 +43,20 @@ function encodePlainReceipt({ type, status, cumulativeGasUsed }: ConsensusReceip
   return bytes;
 }
 
-/** As `encodeReceipt`, of a receipt with a status and logs, which are written where they stay. */
-function encodeWithLogs({ type, status, cumulativeGasUsed, logsBloom, logs }: ConsensusReceipt): Uint8Array {
+/** As `encodeReceipt`; logs are written where they stay. */
+function encodeAnyReceipt(receipt: ConsensusReceipt): Uint8Array {
+  const { type, status, postState, cumulativeGasUsed, logsBloom, logs } = receipt;
   const gasUsed = encodeRlp(bigintToBytes(cumulativeGasUsed));
   let logsPayload = 0;
   for (const log of logs) logsPayload += rlpListLength(logPayloadLength(log));
-  const payload = 1 + gasUsed.length + encodedLength(logsBloom) + rlpListLength(logsPayload);
+  const outcomeLength = postState === undefined ? 1 : 33;
+  const payload = outcomeLength + gasUsed.length + encodedLength(logsBloom) + rlpListLength(logsPayload);
   const typeLength = type === 0 ? 0 : 1;
   const bytes = allocateShared(typeLength + rlpListLength(payload));
   bytes[0] = type;
   let at = writeRlpListPrefix(payload, bytes, typeLength);
-  bytes[at++] = status === 1 ? 0x01 : 0x80;
+  if (postState === undefined) bytes[at++] = status === 1 ? 0x01 : 0x80;
+  else at = writeRlp(hashToBytes(postState), bytes, at);
   bytes.set(gasUsed, at);
   at = writeRlp(logsBloom, bytes, at + gasUsed.length);
   at = writeRlpListPrefix(logsPayload, bytes, at);
@@ -69,7 +64,6 @@ function encodeWithLogs({ type, status, cumulativeGasUsed, logsBloom, logs }: Co
   return bytes;
 }
 
-/** RLP of an address and of a topic. */
 const [ADDRESS_LENGTH, TOPIC_LENGTH] = [21, 33];
 
 function logPayloadLength({ topics, data }: Log): number {

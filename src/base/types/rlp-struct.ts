@@ -125,7 +125,6 @@ export class StructReader {
     return this.#payload.subarray(offset, this.#next);
   }
 
-  /** Exactly `length` bytes. */
   fixedBytes(field: string, length: number, type: string): Uint8Array {
     return this.#exact(this.#takePrefix(), length, type, field);
   }
@@ -154,7 +153,6 @@ export class StructReader {
     });
   }
 
-  /** A list of hashes. */
   hashes(field: string): readonly Hash[] {
     return this.fixedByteStrings(field, 32, "common.Hash").map(hashFromBytes);
   }
@@ -169,7 +167,6 @@ export class StructReader {
     return this.#next < this.#payload.length;
   }
 
-  /** True when the next field is a list. */
   nextIsList(): boolean {
     return this.hasMore() && this.#payload[this.#next]! >= 0xc0;
   }

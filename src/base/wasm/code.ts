@@ -24,7 +24,6 @@ export function pushOperand(out: number[], operand: Operand, type: ValueType): v
   }
 }
 
-/** The expression of `operand`. */
 function codeOf(operand: Operand, type: ValueType): Code {
   return typeof operand === "function" ? operand : (out) => pushOperand(out, operand, type);
 }
@@ -269,7 +268,6 @@ function pushSignedLong(out: number[], value: bigint): void {
   }
 }
 
-/** The unsigned LEB128 form of `value`. */
 export function unsigned(value: number): number[] {
   const out: number[] = [];
   pushUnsigned(out, value);

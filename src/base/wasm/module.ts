@@ -15,7 +15,6 @@ export class ModuleBuilder {
   readonly #functions: { readonly type: number; body: number[] | undefined }[] = [];
   readonly #exports: { readonly name: string; readonly index: number }[] = [];
 
-  /** Imports `host.NAME`. */
   import(name: string, params: readonly ValueType[], results: readonly ValueType[]): FunctionRef {
     invariant(this.#functions.length === 0, "imports precede definitions");
     const index = this.#imports.push({ name, type: this.#type(params, results) }) - 1;

@@ -24,7 +24,6 @@ export const ROLE = {
 /** Instead of an index: some transaction of the block changed the account, and only executing the block tells which. */
 export const UNKNOWN_INDEX = 0xffff_ffff;
 
-/** One transaction that has to do with one address. */
 export type AddressEntry = {
   readonly address: Address;
   /** in the block */

@@ -105,7 +105,6 @@ export function joinBlockRecord(
   return { payload: writer.finish(), offset };
 }
 
-/** All of a record up to the changes. */
 export function writeBlock(writer: ByteWriter, record: Omit<BlockRecord, "changes">): void {
   const { block, senders, receipts, consensusData, accessList = EMPTY_BYTES } = record;
   const { header, transactions } = block;
@@ -155,12 +154,10 @@ export function decodeBlockRecord(payload: Uint8Array): BlockRecord {
   return { ...decodeWithoutChanges(payload), changes: decodeStateChanges(payload) };
 }
 
-/** The header in a record. */
 export function decodeHeader(payload: Uint8Array): Header {
   return readHeader(new ByteReader(payload, PREFIX_LENGTH));
 }
 
-/** The changes in a record. */
 export function decodeStateChanges(payload: Uint8Array): StateChanges {
   return readChanges(new ByteReader(payload, decodePrefix(payload).changesOffset));
 }

@@ -26,7 +26,6 @@ const UNCHANGED = 2;
 const ADDRESS_LENGTH = 20;
 const SLOT_LENGTH = 32;
 const HASH_LENGTH = 32;
-/** Of a slot entry: its checksum and both lengths. */
 const SLOT_HEADER_LENGTH = 6;
 
 /** No account entry is longer: 25 bytes, then 1 ‖ nonce 8 ‖ code hash 32 ‖ balance 32. */
@@ -138,7 +137,6 @@ export function readChangesAndRows(reader: ByteReader): {
   return { changes, rows: { accounts, slots, codes: codeRows(changes.codes) } };
 }
 
-/** Where rows are collected while changes are read. */
 type RowLists = { readonly accounts: ChangeRow[]; readonly slots: ChangeRow[] };
 
 function readEntries(reader: ByteReader, rows?: RowLists): StateChanges {

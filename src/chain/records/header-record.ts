@@ -54,57 +54,43 @@ export function writeHeader(writer: ByteWriter, header: Header): void {
 
 /** @throws MalformedBytesError */
 export function readHeader(reader: ByteReader): Header {
-  const parentHash = reader.hex(32) as Hash;
-  const sha3Uncles = readHash(reader, EMPTY_UNCLES_HASH);
-  const coinbase = reader.hex(20) as Address;
-  const stateRoot = reader.hex(32) as Hash;
-  const transactionsRoot = readHash(reader, EMPTY_TRIE_ROOT);
-  const receiptsRoot = readHash(reader, EMPTY_TRIE_ROOT);
-  const logsBloom = readBloom(reader);
-  const difficulty = reader.bigint();
-  const number = reader.varint();
-  const gasLimit = reader.bigint();
-  const gasUsed = reader.bigint();
-  const timestamp = reader.varint();
-  const extraData = reader.block();
-  const mixHash = readHash(reader, ZERO_HASH);
-  const nonce = reader.bytes(8);
+  // Members are read in the order in which they are written here.
+  const header: { -readonly [Name in keyof Header]: Header[Name] } = {
+    parentHash: reader.hex(32) as Hash,
+    sha3Uncles: readHash(reader, EMPTY_UNCLES_HASH),
+    coinbase: reader.hex(20) as Address,
+    stateRoot: reader.hex(32) as Hash,
+    transactionsRoot: readHash(reader, EMPTY_TRIE_ROOT),
+    receiptsRoot: readHash(reader, EMPTY_TRIE_ROOT),
+    logsBloom: readBloom(reader),
+    difficulty: reader.bigint(),
+    number: reader.varint(),
+    gasLimit: reader.bigint(),
+    gasUsed: reader.bigint(),
+    timestamp: reader.varint(),
+    extraData: reader.block(),
+    mixHash: readHash(reader, ZERO_HASH),
+    nonce: reader.bytes(8),
+  };
   const baseFeePerGas = readOptionalBigint(reader);
+  if (baseFeePerGas !== undefined) header.baseFeePerGas = baseFeePerGas;
   const withdrawalsRoot = readOptionalHash(reader, EMPTY_TRIE_ROOT);
+  if (withdrawalsRoot !== undefined) header.withdrawalsRoot = withdrawalsRoot;
   const blobGasUsed = readOptionalBigint(reader);
+  if (blobGasUsed !== undefined) header.blobGasUsed = blobGasUsed;
   const excessBlobGas = readOptionalBigint(reader);
+  if (excessBlobGas !== undefined) header.excessBlobGas = excessBlobGas;
   const parentBeaconBlockRoot = readOptionalHash(reader, ZERO_HASH);
+  if (parentBeaconBlockRoot !== undefined) header.parentBeaconBlockRoot = parentBeaconBlockRoot;
   const requestsForm = reader.byte();
   const hasAmsterdam = requestsForm >= WITH_AMSTERDAM;
   const requestsHash = hashOf(reader, hasAmsterdam ? requestsForm - WITH_AMSTERDAM : requestsForm, EMPTY_REQUESTS_HASH);
-  const amsterdam = hasAmsterdam && {
-    blockAccessListHash: readHash(reader, EMPTY_BLOCK_ACCESS_LIST_HASH),
-    slotNumber: reader.bigint(),
-  };
-  return {
-    parentHash,
-    sha3Uncles,
-    coinbase,
-    stateRoot,
-    transactionsRoot,
-    receiptsRoot,
-    logsBloom,
-    difficulty,
-    number,
-    gasLimit,
-    gasUsed,
-    timestamp,
-    extraData,
-    mixHash,
-    nonce,
-    ...(baseFeePerGas !== undefined && { baseFeePerGas }),
-    ...(withdrawalsRoot !== undefined && { withdrawalsRoot }),
-    ...(blobGasUsed !== undefined && { blobGasUsed }),
-    ...(excessBlobGas !== undefined && { excessBlobGas }),
-    ...(parentBeaconBlockRoot !== undefined && { parentBeaconBlockRoot }),
-    ...(requestsHash !== undefined && { requestsHash }),
-    ...amsterdam,
-  };
+  if (requestsHash !== undefined) header.requestsHash = requestsHash;
+  if (hasAmsterdam) {
+    header.blockAccessListHash = readHash(reader, EMPTY_BLOCK_ACCESS_LIST_HASH);
+    header.slotNumber = reader.bigint();
+  }
+  return header;
 }
 
 /** A bloom as the distances between its set bits: one receipt sets a handful of 2,048. */

@@ -79,7 +79,6 @@ export type IndexedBlock = {
   readonly end: number;
 };
 
-/** Block 0 in the log. */
 export type GenesisRecord = Omit<IndexedBlock, "rows"> & {
   /** of the bytes of its state in the record */
   readonly offset: number;

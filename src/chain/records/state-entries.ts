@@ -65,7 +65,6 @@ export class StateEntries {
     return this.bytes.subarray(start, start + ADDRESS_LENGTH);
   }
 
-  /** Writes the address to `out` at `offset`. */
   copyAddress(index: number, out: Uint8Array, offset: number): void {
     const bytes = this.bytes;
     const start = this.#accounts[index]! + 5;
@@ -95,7 +94,6 @@ export class StateEntries {
     return this.#slots[slot]!;
   }
 
-  /** Writes the 32 bytes of slot number `slot` to `out` at `offset`. */
   writeSlot(slot: number, out: Uint8Array, offset: number): void {
     const start = this.#slots[slot]!;
     const length = this.bytes[start + 4]!;

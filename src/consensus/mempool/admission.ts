@@ -28,7 +28,6 @@ const FORK_NAMES: Partial<Record<Hardfork, string>> = {
 type AdmissionLimits = {
   /** wei */
   readonly minimumTip: bigint;
-  /** bytes */
   readonly sizeMax: number;
   /** Bytes of `tx` with its sidecar. */
   readonly size: number;
@@ -154,7 +153,6 @@ function checkGas(tx: Transaction, from: Address, rules: PoolRules): void {
 type SenderFunds = {
   /** At the head, in wei. */
   readonly balance: bigint;
-  /** Sum of the costs of its pending transactions. */
   readonly spent: bigint;
   /** Cost of the pending one with the same nonce. */
   readonly replacedCost: bigint | undefined;
@@ -210,7 +208,6 @@ export class TransactionRejectedError extends NodeError {
   }
 }
 
-/** For `throw reject(code, message)`. */
 export function reject(code: PoolRejectionCode, message: string, options?: ErrorOptions): TransactionRejectedError {
   return new TransactionRejectedError(code, message, options);
 }

@@ -14,7 +14,6 @@ import { kzgRejection } from "./sidecar.ts";
 
 /** What became of the journal's transactions at the start. */
 type RestoreResult = {
-  /** Pooled again. */
   readonly restored: number;
   /** Rejected by the pool, by code; most of them are in a block. */
   readonly rejected: ReadonlyMap<string, number>;
@@ -27,7 +26,6 @@ type RestoreResult = {
 /** The journal of a pool, in use. */
 export type JournaledPool = {
   readonly restoreResult: RestoreResult;
-  /** Size of the journal in bytes. */
   journalBytes(): number;
   /** Writes that failed. */
   writeFailures(): number;

@@ -31,9 +31,7 @@ import {
 } from "./pool.ts";
 import { checkSidecar, wrapperVersionAt } from "./sidecar.ts";
 
-/** Called with transactions that entered a list of the pool. */
 type PoolListener = (transactions: readonly PooledTransaction[]) => void;
-/** Called with each transaction that left the pool. */
 type RemovalListener = (transaction: PooledTransaction, reason: RemovalReason) => void;
 
 type MempoolModules = {
@@ -184,7 +182,6 @@ export class Mempool implements PoolReader {
     return isRemoved;
   }
 
-  /** Removes every transaction. */
   clear(): void {
     this.#version++;
     this.#legacy.removeWhere(() => true, "dropped");

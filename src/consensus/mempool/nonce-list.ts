@@ -77,12 +77,10 @@ export class NonceList {
     return true;
   }
 
-  /** Removes and returns every entry with a nonce below `nonce`. */
   removeBelow(nonce: bigint): readonly Entry[] {
     return this.#take(0, this.#indexOf(nonce));
   }
 
-  /** Removes and returns every entry with a nonce of `nonce` or more. */
   removeFrom(nonce: bigint): readonly Entry[] {
     return this.#take(this.#indexOf(nonce), this.#entries.length);
   }
@@ -92,7 +90,6 @@ export class NonceList {
     return this.#gasMax > gasLimit;
   }
 
-  /** Removes and returns what costs more than `balance` or has more gas than `gasLimit`. */
   removeUnpayable(balance: bigint, gasLimit: bigint): readonly Entry[] {
     if (this.#costMax <= balance && this.#gasMax <= gasLimit) return NONE;
     this.#costMax = balance;

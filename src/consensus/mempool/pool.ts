@@ -74,7 +74,6 @@ export const BLOB_PRICE_BUMP = 100;
 export const BLOB_GAP_LIFETIME_MS = 60_000;
 export const BLOB_GAPPED_MAX = 128;
 
-/** A transaction as the pool holds it. */
 export type PooledTransaction = {
   readonly tx: Transaction;
   readonly sender: Address;

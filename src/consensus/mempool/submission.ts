@@ -34,14 +34,10 @@ class UnprotectedTransactionError extends NodeError {
   }
 }
 
-/** What submission needs of the pool. */
 export type SubmissionPool = {
   add(submission: Submission): void;
-  /** As `Mempool.checkGasLimit`. */
   checkGasLimit(tx: Transaction): void;
-  /** As `Mempool.checkBlob`. */
   checkBlob(submission: Submission & { readonly tx: BlobTransaction }): 0 | 1;
-  /** As `Mempool.checkSetCode`. */
   checkSetCode(submission: Submission): void;
 };
 

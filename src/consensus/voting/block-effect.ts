@@ -14,7 +14,6 @@ import { type StartingSet, startingSetHash } from "./starting-set.ts";
 export type GovernanceInBlock = {
   /** About a validator. */
   readonly vote?: Vote | undefined;
-  /** About a rule of the chain. */
   readonly parameterVote?: Parameter | undefined;
   /** Only where the chain's genesis has `jail`. */
   readonly offences?: readonly Offence[];
@@ -27,7 +26,6 @@ type BlockPosition = {
   /** Unix seconds */
   readonly timestamp: number;
   readonly proposer: Address;
-  /** The rules of the chain. */
   readonly config: ChainConfig;
 };
 

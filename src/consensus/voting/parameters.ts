@@ -39,7 +39,6 @@ const FORK_TIME_MAX = 2n ** 53n - 1n;
 /** Forks and parameters that an agreement may hold: far more than there will be, and a bound of the record. */
 const VALUES_MAX = 64;
 
-/** The block whose votes are counted. */
 type VotedBlock = {
   /** Unix seconds */
   readonly timestamp: number;

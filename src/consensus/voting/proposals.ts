@@ -30,7 +30,6 @@ export type Proposals = {
   all(): readonly Vote[];
   /** Durable when it returns. @throws TooManyProposalsError, and errors of the disk */
   propose(vote: Vote): void;
-  /** Does nothing if there is no proposal on `candidate`. */
   discard(candidate: Address): void;
   /**
    * The vote for block `height`: of the proposals that would change `snapshot` and that `proposer` has not voted for in it, the one with

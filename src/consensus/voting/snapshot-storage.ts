@@ -19,7 +19,6 @@ export const CLIQUE_ADDRESS = "0x65766d696e742e636c6971756500000000000000" as Ad
 /** A snapshot as it is stored, with the starting set it was counted from. */
 type StoredSnapshot = Snapshot & { readonly startingSetHash: Hash };
 
-/** The snapshot in `state`; undefined before the first vote of the chain. */
 export function readSnapshot(state: Pick<StateReader, "storage">): StoredSnapshot | undefined {
   const bytes = readAccountBytes(state, CLIQUE_ADDRESS);
   return bytes && decode(bytes);

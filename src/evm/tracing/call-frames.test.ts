@@ -7,7 +7,7 @@ import type { Address } from "../../base/primitives/address.ts";
 import { hexToBytes } from "../../base/primitives/hex.ts";
 import { createEvm } from "../machine/engine.ts";
 import { createWorldState } from "../state/world-state.ts";
-import { createCallFrameRecorder, FrameTables, FrameTreeRecorder } from "./call-frames.ts";
+import { CallFrameRecorder, FrameTables, FrameTreeRecorder } from "./call-frames.ts";
 
 const evm = createEvm();
 const CONTRACTS = [..."abc"].map((digit) => `0x${digit.repeat(40)}` as Address);
@@ -33,7 +33,7 @@ test("FrameTreeRecorder makes the tree that the hooks of each frame make, with t
       const accounts = CONTRACTS.map((address, i) => {
         return [address, { balance: 1n, nonce: 1n, code: hexToBytes(`0x${codes[i]!}`) }] as const;
       });
-      const expected = createCallFrameRecorder(logsBefore, UNLIMITED);
+      const expected = new CallFrameRecorder(logsBefore, UNLIMITED);
       const recorder = new FrameTreeRecorder(UNLIMITED, tables, true);
       const tracer = {
         frames: recorder.hooks.frames!,
@@ -47,7 +47,7 @@ test("FrameTreeRecorder makes the tree that the hooks of each frame make, with t
       const message = testMessage({ to: CONTRACTS[0]!, gas: 300_000n });
       const state = createWorldState(createMemoryState(new Map(accounts)));
       evm.execute(message, testBlock({ hardfork: "prague" }), state, { tracer });
-      assert.deepEqual(recorder.top(logsBefore), expected.top());
+      assert.deepEqual(recorder.top(logsBefore), expected.top);
       recorder.dispose();
     }),
     { numRuns: 300 },

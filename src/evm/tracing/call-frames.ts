@@ -23,56 +23,89 @@ export type CallFrame = {
   readonly logsBefore: number;
 };
 
-/** Builds the tree of frames out of a tracer's hooks. */
-export type CallFrameRecorder = {
-  readonly onEnter: (start: FrameStart) => void;
-  readonly onExit: (end: FrameEnd) => void;
-  readonly onLog: (log: Log) => void;
+const UNFINISHED: FrameEnd = { gasUsed: 0n, output: new Uint8Array(0), outcome: "success" };
+
+/** The tree of a transaction's frames, built in the order in which they begin and end. */
+class FrameTree {
+  readonly #open: CallFrame[] = [];
+  #logCount: number;
+  /** The outermost frame. */
+  top: CallFrame | undefined;
+
+  constructor(logsBefore: number) {
+    this.#logCount = logsBefore;
+  }
+
   /** The innermost frame that has not ended. */
-  current(): CallFrame | undefined;
-  /** The outermost frame, once it has ended. */
-  top(): CallFrame | undefined;
-};
+  get current(): CallFrame | undefined {
+    return this.#open.at(-1);
+  }
+
+  enter(start: FrameStart, end = UNFINISHED): void {
+    const parent = this.current;
+    const frame: CallFrame = { start, end, calls: [], logs: [], parent, logsBefore: this.#logCount };
+    parent?.calls.push(frame);
+    this.top ??= frame;
+    this.#open.push(frame);
+  }
+
+  addLog(log: Log): void {
+    const index = this.#logCount++;
+    this.current?.logs.push({ log, index, position: this.current.calls.length });
+  }
+
+  /** Ends the frames from `depth` on. Those that failed take their logs back, and the next one gets their numbers. */
+  endFrom(depth: number): void {
+    while (this.#open.length > depth) {
+      const { end, logsBefore } = this.#open.pop()!;
+      if (end.outcome !== "success") this.#logCount = logsBefore;
+    }
+  }
+
+  /** Ends the innermost frame. */
+  exit(end: FrameEnd): void {
+    if (this.current === undefined) return;
+    this.current.end = end;
+    this.endFrom(this.#open.length - 1);
+  }
+}
 
 /** Characters of a frame's JSON without its data, and of a log's. */
 const FRAME_CHARS = 200;
 
-/** @param logsBefore how many logs the block has already */
-export function createCallFrameRecorder(logsBefore: number, budget: Pick<TraceBudget, "take">): CallFrameRecorder {
-  let top: CallFrame | undefined;
-  let open: CallFrame | undefined;
-  let logCount = logsBefore;
-  return {
-    onEnter(start) {
-      budget.take(FRAME_CHARS + 2 * start.input.length);
-      const frame: CallFrame = {
-        start,
-        end: UNFINISHED,
-        calls: [],
-        logs: [],
-        parent: open,
-        logsBefore: logCount,
-      };
-      if (open) open.calls.push(frame);
-      else top = frame;
-      open = frame;
-    },
-    onExit(end) {
-      if (!open) return;
-      budget.take(2 * end.output.length);
-      open.end = end;
-      // A frame that fails takes its logs back, and the next one gets their numbers.
-      if (end.outcome !== "success") logCount = open.logsBefore;
-      open = open.parent;
-    },
-    onLog(log) {
-      budget.take(FRAME_CHARS + 2 * log.data.length);
-      open?.logs.push({ log, index: logCount, position: open.calls.length });
-      logCount++;
-    },
-    current: () => open,
-    top: () => top,
+/** Builds the tree of frames out of a tracer's hooks. */
+export class CallFrameRecorder {
+  readonly #tree: FrameTree;
+  readonly #budget: Pick<TraceBudget, "take">;
+
+  /** @param logsBefore how many logs the block has already */
+  constructor(logsBefore: number, budget: Pick<TraceBudget, "take">) {
+    this.#tree = new FrameTree(logsBefore);
+    this.#budget = budget;
+  }
+
+  readonly onEnter = (start: FrameStart): void => {
+    this.#budget.take(FRAME_CHARS + 2 * start.input.length);
+    this.#tree.enter(start);
   };
+
+  readonly onExit = (end: FrameEnd): void => {
+    this.#budget.take(2 * end.output.length);
+    this.#tree.exit(end);
+  };
+
+  readonly onLog = (log: Log): void => {
+    this.#budget.take(FRAME_CHARS + 2 * log.data.length);
+    this.#tree.addLog(log);
+  };
+
+  get current(): CallFrame | undefined {
+    return this.#tree.current;
+  }
+
+  get top(): CallFrame | undefined {
+    return this.#tree.top;
+  }
 }
 
 /** Tables that wait for the next transaction: muxTracer takes several at a time. */
@@ -87,7 +120,6 @@ const TABLE_BYTES_MAX = 1 << 18;
 export class FrameTables {
   readonly #free: FrameTable[] = [];
 
-  /** @param onBytes as of the constructor of `FrameTable` */
   acquire(onBytes: (count: number) => void): FrameTable {
     const table = this.#free.pop();
     if (table === undefined) return new FrameTable(onBytes);
@@ -138,12 +170,19 @@ export class FrameTreeRecorder {
     const table = this.#table;
     const tree = new FrameTree(logsBefore);
     let logs = 0;
+    const addLogsUntil = (frames: number) => {
+      for (let next = this.#logs[logs]; next !== undefined && next.framesBefore <= frames; next = this.#logs[++logs]) {
+        tree.endFrom(next.depth + 1);
+        tree.addLog(next.log);
+      }
+    };
     for (let index = 0; index < table.length; index++) {
-      while (logs < this.#logs.length && this.#logs[logs]!.framesBefore <= index) tree.addLog(this.#logs[logs++]!);
+      addLogsUntil(index);
       const { depth, start, end } = table.at(index);
-      tree.addFrame(depth, start, end);
+      tree.endFrom(depth);
+      tree.enter(start, end);
     }
-    while (logs < this.#logs.length) tree.addLog(this.#logs[logs++]!);
+    addLogsUntil(table.length);
     return tree.top;
   }
 
@@ -151,42 +190,3 @@ export class FrameTreeRecorder {
     this.#tables.release(this.#table);
   }
 }
-
-/** A tree of frames, made of rows in the order in which they began. */
-class FrameTree {
-  /** By depth: the last frame that was added, and those around it. */
-  readonly #open: CallFrame[] = [];
-  #logCount: number;
-
-  constructor(logsBefore: number) {
-    this.#logCount = logsBefore;
-  }
-
-  get top(): CallFrame | undefined {
-    return this.#open[0];
-  }
-
-  addFrame(depth: number, start: FrameStart, end: FrameEnd): void {
-    this.#endFrom(depth);
-    const parent = this.#open[depth - 1];
-    const frame: CallFrame = { start, end, calls: [], logs: [], parent, logsBefore: this.#logCount };
-    parent?.calls.push(frame);
-    this.#open.push(frame);
-  }
-
-  addLog({ log, depth }: TableLog): void {
-    this.#endFrom(depth + 1);
-    const { calls, logs } = this.#open[depth]!;
-    logs.push({ log, index: this.#logCount++, position: calls.length });
-  }
-
-  /** Frames from `depth` on are over. Those that failed take their logs back, and the next one gets their numbers. */
-  #endFrom(depth: number): void {
-    while (this.#open.length > depth) {
-      const { end, logsBefore } = this.#open.pop()!;
-      if (end.outcome !== "success") this.#logCount = logsBefore;
-    }
-  }
-}
-
-const UNFINISHED: FrameEnd = { gasUsed: 0n, output: new Uint8Array(0), outcome: "success" };

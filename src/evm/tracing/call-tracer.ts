@@ -1,13 +1,7 @@
 import { revertReason } from "../execution/call/call-errors.ts";
 import { haltText } from "../machine/halts.ts";
 import type { FrameStart, Tracer } from "../machine/tracer.ts";
-import {
-  type CallFrame,
-  type CallFrameRecorder,
-  createCallFrameRecorder,
-  type FrameTables,
-  FrameTreeRecorder,
-} from "./call-frames.ts";
+import { type CallFrame, CallFrameRecorder, type FrameTables, FrameTreeRecorder } from "./call-frames.ts";
 import type { JsonWriter } from "./json-writer.ts";
 import type { TracerFactory } from "./tracer-config.ts";
 import { readSwitches } from "./tracer-config.ts";
@@ -18,7 +12,7 @@ export function createCallTracer(tables: FrameTables): TracerFactory {
     const switches = readSwitches("callTracer", config, ["onlyTopCall", "withLog"]);
     const { onlyTopCall: isTopOnly, withLog: withLogs } = switches;
     const recorder = isTopOnly
-      ? topRecorder(withLogs, createCallFrameRecorder(logsBefore, budget))
+      ? topRecorder(withLogs, new CallFrameRecorder(logsBefore, budget))
       : new FrameTreeRecorder(budget, tables, withLogs);
     return {
       hooks: recorder.hooks,
@@ -53,7 +47,7 @@ function topRecorder(withLogs: boolean, recorder: CallFrameRecorder): FrameRecor
         },
       }),
     },
-    top: recorder.top,
+    top: () => recorder.top,
   };
 }
 
@@ -86,25 +80,10 @@ function writeTree(frame: CallFrame, style: FrameStyle, isInsideFailed: boolean,
   const { type, from, to, input, value } = start;
   const hasFailed = end.outcome !== "success";
   const isCreation = type === "CREATE" || type === "CREATE2";
-  out.text('{"type":"');
-  out.text(type);
-  out.text('","from":"');
-  out.text(from);
-  out.text('","gas":');
-  out.quantityOf(gas.gas);
-  out.text(',"gasUsed":');
-  out.quantityOf(gas.gasUsed);
-  if (!(hasFailed && isCreation)) {
-    out.text(',"to":"');
-    out.text(to);
-    out.text('"');
-  }
-  out.text(',"input":');
-  out.data(input);
-  if (end.outcome !== "halt" && end.output.length > 0) {
-    out.text(',"output":');
-    out.data(end.output);
-  }
+  out.parts('{"type":"', type, '","from":"', from, '","gas":', gas.gas, ',"gasUsed":', gas.gasUsed);
+  if (!(hasFailed && isCreation)) out.parts(',"to":"', to, '"');
+  out.parts(',"input":', input);
+  if (end.outcome !== "halt" && end.output.length > 0) out.parts(',"output":', end.output);
   out.text(failureText(end));
   if (calls.length > 0) {
     out.text(',"calls":');
@@ -117,10 +96,7 @@ function writeTree(frame: CallFrame, style: FrameStyle, isInsideFailed: boolean,
   }
   // What a failed frame logged never happened, nor what was logged below it.
   if (style.withLogs && logs.length > 0 && !hasFailed && !isInsideFailed) writeLogs(logs, out);
-  if (style.hasValue(start)) {
-    out.text(',"value":');
-    out.quantityOf(value);
-  }
+  if (style.hasValue(start)) out.parts(',"value":', value);
   if (style.moreOf !== undefined) out.text(style.moreOf(frame));
   out.text("}");
 }
@@ -135,21 +111,9 @@ function failureText({ outcome, halt, output }: CallFrame["end"]): string {
 function writeLogs(logs: CallFrame["logs"], out: JsonWriter): void {
   out.text(',"logs":');
   for (const [i, { log, index, position }] of logs.entries()) {
-    out.text(i === 0 ? '[{"address":"' : ',{"address":"');
-    out.text(log.address);
-    out.text('","topics":[');
-    for (const [n, topic] of log.topics.entries()) {
-      out.text(n === 0 ? '"' : ',"');
-      out.text(topic);
-      out.text('"');
-    }
-    out.text('],"data":');
-    out.data(log.data);
-    out.text(',"index":');
-    out.quantityOf(BigInt(index));
-    out.text(',"position":');
-    out.quantityOf(BigInt(position));
-    out.text("}");
+    out.parts(i === 0 ? '[{"address":"' : ',{"address":"', log.address, '","topics":[');
+    for (const [n, topic] of log.topics.entries()) out.parts(n === 0 ? '"' : ',"', topic, '"');
+    out.parts('],"data":', log.data, ',"index":', BigInt(index), ',"position":', BigInt(position), "}");
   }
   out.text("]");
 }

@@ -3,39 +3,27 @@ import { type Hash, hashFromBigint } from "../../base/primitives/hash.ts";
 import { bytesToHex } from "../../base/primitives/hex.ts";
 import type { Halt } from "../machine/halts.ts";
 import type { Step } from "../machine/tracer.ts";
-import { type CallFrame, createCallFrameRecorder } from "./call-frames.ts";
+import { type CallFrame, CallFrameRecorder } from "./call-frames.ts";
 import { writeFrame } from "./call-tracer.ts";
 import { InvalidTracerError } from "./trace-budget.ts";
 import { kindOf, readSwitches, type TracerConfig, type TracerFactory } from "./tracer-config.ts";
 
 type Erc7562Config = {
-  /** Opcodes that are not counted. */
   readonly ignoredOpcodes: ReadonlySet<number>;
   readonly withLog: boolean;
 };
 
 /** POP, PUSH, DUP, SWAP and the arithmetic that every contract uses. */
-const IGNORED: ReadonlySet<number> = new Set([
-  0x01,
-  0x02,
-  0x03,
-  0x04,
-  0x10,
-  0x11,
-  0x12,
-  0x13,
-  0x14,
-  0x15,
-  0x16,
-  0x17,
-  0x19,
-  0x1b,
-  0x1c,
-  0x50,
-  ...range(0x5f, 0x7f),
-  ...range(0x80, 0x8f),
-  ...range(0x90, 0x9f),
-]);
+const IGNORED: ReadonlySet<number> = new Set(
+  [
+    [0x01, 0x04],
+    [0x10, 0x17],
+    [0x19, 0x19],
+    [0x1b, 0x1c],
+    [0x50, 0x50],
+    [0x5f, 0x9f],
+  ].flatMap(([first, last]) => Array.from({ length: last! - first! + 1 }, (_, i) => first! + i)),
+);
 
 /**
  * `ignoredOpcodes` is a list of QUANTITY; `stackTopItemsSize` is checked and has no effect: nothing that geth shows depends on it.
@@ -64,10 +52,6 @@ function fault(value: unknown, field: string, type: string): InvalidTracerError 
   );
 }
 
-function range(first: number, last: number): readonly number[] {
-  return Array.from({ length: last - first + 1 }, (_, i) => first + i);
-}
-
 const KECCAK256 = 0x20;
 const ISZERO = 0x15;
 const EXTCODESIZE = 0x3b;
@@ -82,7 +66,6 @@ const CALLS: ReadonlySet<number> = new Set([0xf1, 0xf2, 0xf4, 0xfa]);
 
 /** Bytes that a hashed range may lie beyond memory, in geth as well. */
 const PADDING_BYTES_MAX = 2 ** 20;
-/** Characters of JSON of one entry of a frame. */
 const ENTRY_CHARS = 140;
 
 /** What validation rules of ERC-7562 look at in one frame. */
@@ -108,13 +91,13 @@ type LastOpcode = { readonly opcode: number; readonly top: bigint | undefined };
  */
 export const erc7562Tracer: TracerFactory = (config, { message, logsBefore, budget }) => {
   const { ignoredOpcodes, withLog } = readErc7562Config(config);
-  const recorder = createCallFrameRecorder(logsBefore, budget);
+  const recorder = new CallFrameRecorder(logsBefore, budget);
   const useOf = new Map<CallFrame, FrameUse>();
   const preimages = new Set<string>();
   let last: LastOpcode | undefined;
 
   const useOfCurrent = (): FrameUse | undefined => {
-    const frame = recorder.current();
+    const frame = recorder.current;
     return frame && useOf.get(frame);
   };
   const count = <Key>(counts: Map<Key, number>, key: Key) => {
@@ -127,7 +110,7 @@ export const erc7562Tracer: TracerFactory = (config, { message, logsBefore, budg
     hooks: {
       onEnter(start) {
         recorder.onEnter(start);
-        useOf.set(recorder.current()!, createFrameUse());
+        useOf.set(recorder.current!, createFrameUse());
       },
       onExit: recorder.onExit,
       ...(withLog && { onLog: recorder.onLog }),
@@ -144,7 +127,7 @@ export const erc7562Tracer: TracerFactory = (config, { message, logsBefore, budg
       },
     },
     write({ result }, out) {
-      const top = recorder.top();
+      const top = recorder.top;
       if (!top) {
         out.text("{}");
         return;

@@ -1,5 +1,5 @@
 import { haltText } from "../machine/halts.ts";
-import type { FrameEnd, FrameStart } from "../machine/tracer.ts";
+import type { FrameEnd } from "../machine/tracer.ts";
 import { type CallFrame, type FrameTables, FrameTreeRecorder } from "./call-frames.ts";
 import type { JsonWriter } from "./json-writer.ts";
 import type { TracedTransaction, TracerFactory } from "./tracer-config.ts";
@@ -113,45 +113,27 @@ function writeTrace(
   out: JsonWriter,
 ): void {
   const { isParityTrace, location } = style;
-  switch (start.type) {
-    case "SELFDESTRUCT":
-      writeSelfDestructAction(start, out);
-      writeError(end, style, out);
-      if (isParityTrace) out.text(',"result":null');
-      break;
-    case "CREATE":
-    case "CREATE2":
-      writeCreationAction(start, gas, out);
-      writeError(end, style, out);
-      if (end.outcome === "halt") {
-        if (isParityTrace) out.text(',"result":null');
-        break;
-      }
-      out.text(',"result":{');
-      if (isParityTrace || end.outcome === "success") {
-        out.text('"address":"');
-        out.text(start.to);
-        out.text('",');
-      }
-      out.text('"code":');
-      out.data(end.output);
-      out.text(',"gasUsed":');
-      out.quantityOf(gas.gasUsed);
-      out.text("}");
-      break;
-    default:
-      writeCallAction(start, gas, out);
-      writeError(end, style, out);
-      if (end.outcome === "halt") {
-        if (isParityTrace) out.text(',"result":null');
-        break;
-      }
-      out.text(',"result":{"gasUsed":');
-      out.quantityOf(gas.gasUsed);
-      out.text(',"output":');
-      out.data(end.output);
-      out.text("}");
+  const { type, from, to, input, value } = start;
+  const isCreation = type === "CREATE" || type === "CREATE2";
+  out.text('{"action":{');
+  if (type === "SELFDESTRUCT") {
+    out.parts('"address":"', from, '","balance":', value, ',"refundAddress":"', to, '"}');
+  } else if (isCreation) {
+    out.parts('"creationMethod":"', type.toLowerCase(), '","from":"', from, '","gas":', gas.gas);
+    out.parts(',"init":', input, ',"value":', value, "}");
+  } else {
+    out.parts('"callType":"', type.toLowerCase(), '","from":"', from, '","gas":', gas.gas);
+    out.parts(',"input":', input, ',"to":"', to, '","value":', value, "}");
   }
+  const failure = errorOf(end, style);
+  if (failure !== undefined) out.text(`,"error":${JSON.stringify(failure)}`);
+  if (type === "SELFDESTRUCT" || end.outcome === "halt") {
+    if (isParityTrace) out.text(',"result":null');
+  } else if (isCreation) {
+    out.text(',"result":{');
+    if (isParityTrace || end.outcome === "success") out.parts('"address":"', to, '",');
+    out.parts('"code":', end.output, ',"gasUsed":', gas.gasUsed, "}");
+  } else out.parts(',"result":{"gasUsed":', gas.gasUsed, ',"output":', end.output, "}");
   out.text(',"subtraces":');
   out.decimal(subtraces);
   out.text(',"traceAddress":[');
@@ -159,70 +141,11 @@ function writeTrace(
     if (i > 0) out.text(",");
     out.decimal(index);
   }
-  out.text("]");
-  out.text(location);
-  out.text(FLAT_TYPES[start.type]);
+  const kind = type === "SELFDESTRUCT" ? "suicide" : isCreation ? "create" : "call";
+  out.parts("]", location, ',"type":"', kind, '"}');
 }
 
-const CALL_END = ',"type":"call"}';
-const CREATE_END = ',"type":"create"}';
-
-const FLAT_TYPES: Readonly<Record<FrameStart["type"], string>> = {
-  CALL: CALL_END,
-  CALLCODE: CALL_END,
-  DELEGATECALL: CALL_END,
-  STATICCALL: CALL_END,
-  CREATE: CREATE_END,
-  CREATE2: CREATE_END,
-  SELFDESTRUCT: ',"type":"suicide"}',
-};
-
-function writeSelfDestructAction({ from, to, value }: FrameStart, out: JsonWriter): void {
-  out.text('{"action":{"address":"');
-  out.text(from);
-  out.text('","balance":');
-  out.quantityOf(value);
-  out.text(',"refundAddress":"');
-  out.text(to);
-  out.text('"}');
-}
-
-function writeCreationAction({ type, from, input, value }: FrameStart, { gas }: FrameGas, out: JsonWriter): void {
-  out.text('{"action":{"creationMethod":"');
-  out.text(type.toLowerCase());
-  out.text('","from":"');
-  out.text(from);
-  out.text('","gas":');
-  out.quantityOf(gas);
-  out.text(',"init":');
-  out.data(input);
-  out.text(',"value":');
-  out.quantityOf(value);
-  out.text("}");
-}
-
-function writeCallAction({ type, from, to, input, value }: FrameStart, { gas }: FrameGas, out: JsonWriter): void {
-  out.text('{"action":{"callType":"');
-  out.text(type.toLowerCase());
-  out.text('","from":"');
-  out.text(from);
-  out.text('","gas":');
-  out.quantityOf(gas);
-  out.text(',"input":');
-  out.data(input);
-  out.text(',"to":"');
-  out.text(to);
-  out.text('","value":');
-  out.quantityOf(value);
-  out.text("}");
-}
-
-function writeError(end: FrameEnd, { isParity, isParityTrace }: FlatStyle, out: JsonWriter): void {
-  const failure = errorOf(end, isParity, isParityTrace);
-  if (failure !== undefined) out.text(`,"error":${JSON.stringify(failure)}`);
-}
-
-function errorOf({ outcome, halt }: FrameEnd, isParity: boolean, isParityTrace: boolean): string | undefined {
+function errorOf({ outcome, halt }: FrameEnd, { isParity, isParityTrace }: FlatStyle): string | undefined {
   if (outcome === "success") return undefined;
   const text = halt ? haltText(halt) : "execution reverted";
   if (!isParity) return text;

@@ -7,7 +7,6 @@ export function textLength(text: TraceText): number {
   return text.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** The text in one string. */
 export function textString(text: TraceText): string {
   return typeof text === "string" ? text : Buffer.concat(text).toString();
 }
@@ -140,6 +139,15 @@ export class JsonWriter {
     this.text('"');
   }
 
+  /** Texts as they are, bigints as QUANTITY and bytes as DATA in quotes. */
+  parts(...parts: readonly (string | bigint | Uint8Array)[]): void {
+    for (const part of parts) {
+      if (typeof part === "string") this.text(part);
+      else if (typeof part === "bigint") this.quantityOf(part);
+      else this.data(part);
+    }
+  }
+
   /** DATA in quotes. */
   data(bytes: Uint8Array): void {
     this.text('"0x');
@@ -147,7 +155,6 @@ export class JsonWriter {
     this.text('"');
   }
 
-  /** A text that another wrote. */
   append(text: TraceText): void {
     if (typeof text === "string") this.text(text);
     else for (const piece of text) this.#bytes(piece);

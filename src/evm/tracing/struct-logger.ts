@@ -8,7 +8,6 @@ import { errorOf, isFaultOf } from "./faults.ts";
 import { JsonWriter } from "./json-writer.ts";
 import type { TracedTransaction, TransactionTracer } from "./tracer-config.ts";
 
-/** What each step of a struct log holds. */
 export type StructLogConfig = {
   readonly enableMemory?: boolean;
   readonly disableStack?: boolean;

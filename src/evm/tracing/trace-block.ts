@@ -54,23 +54,23 @@ export class BlockReplay {
 
   /** Runs the next transaction without watching it. */
   skip(): void {
-    const message = this.#nextMessage();
-    const { state } = this;
-    const environment = { evm: this.#modules.evm, block: this.#context, state, gasPool: this.#gasPool };
-    this.#logsBefore += orTracingFailed(() => applyMessage(message, environment)).logs.length;
-    this.#index++;
+    this.#apply(this.state);
   }
 
   /** As `skip`; what the transaction changed. */
   step(): StateChanges {
-    const message = this.#nextMessage();
     const state = createWorldState(this.state.asReader());
-    const environment = { evm: this.#modules.evm, block: this.#context, state, gasPool: this.#gasPool };
-    this.#logsBefore += orTracingFailed(() => applyMessage(message, environment)).logs.length;
-    this.#index++;
+    this.#apply(state);
     const changes = state.changes();
     replayChanges(changes, this.state);
     return changes;
+  }
+
+  #apply(state: WorldState): void {
+    const environment = { evm: this.#modules.evm, block: this.#context, state, gasPool: this.#gasPool };
+    const message = this.#nextMessage();
+    this.#logsBefore += orTracingFailed(() => applyMessage(message, environment)).logs.length;
+    this.#index++;
   }
 
   /**
@@ -130,7 +130,6 @@ export class BlockReplay {
 /** JSON of a trace, or why the caller's script could not make it. */
 type BlockTraceItem = { readonly result: TraceText } | { readonly error: string };
 
-/** The trace of every transaction of the block, in order. */
 export function traceBlock(
   target: BlockToTrace,
   options: TraceOptions,
@@ -157,9 +156,7 @@ export function writeBlockTraces(
   const sink = { out, head: '"result":' };
   out.text("[");
   for (const [i, { hash }] of target.block.transactions.entries()) {
-    out.text(i === 0 ? '{"txHash":"' : ',{"txHash":"');
-    out.text(hash);
-    out.text('",');
+    out.parts(i === 0 ? '{"txHash":"' : ',{"txHash":"', hash, '",');
     try {
       replay.trace(options, sink);
     } catch (error) {

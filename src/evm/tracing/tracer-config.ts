@@ -83,7 +83,6 @@ export type TracedOutcome = {
   changes(): StateChanges;
 };
 
-/** Watches one transaction. */
 export type TransactionTracer = {
   readonly hooks: Tracer;
   /** Its text needs `changes`; others cost less. */

@@ -35,7 +35,6 @@ export function accountAddresses({
   return new Set([...store.addresses(), ...patched.map(({ address }) => address)]);
 }
 
-/** `DevPort` over the chain of `core`. */
 export function createDevPort(
   modules: DevParts & {
     readonly core: Pick<ChainParts, "chain" | "store">;

@@ -125,7 +125,6 @@ function plainOptions(limits: CallLimits): SingleCallOptions {
   return { gasCap, memoryBytesMax, returnBytesMax, ...(timeoutMs > 0 && { timeoutMs }) };
 }
 
-/** The methods that build blocks, in the chain's thread. */
 export function createBlockMethods(tester: BlockTester): Pick<ExecutionPort, "buildBlock" | "commitBlock"> {
   return {
     buildBlock(attributes) {

@@ -55,7 +55,6 @@ const NETWORK_CAPABILITY = "bft/1";
 
 const NAME: Readonly<Record<TcpKind, string>> = { http: "HTTP", ws: "WebSocket" };
 
-/** Administration of a node. */
 export function createNodeAdmin(
   config: Pick<Config, "home" | "dev" | "jsonRpc" | "cometbft" | "shh">,
   modules: NodeAdminModules,

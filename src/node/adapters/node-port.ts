@@ -53,7 +53,6 @@ function devClientVersion(): string {
   return `anvil/${clientVersion()}`;
 }
 
-/** `NodePort` of a node in this process. */
 export function createNodePort(
   { dev, consensus, devChain: devSettings }: Pick<Config, "dev" | "consensus" | "devChain">,
   modules: NodePortModules,

@@ -15,7 +15,6 @@ const UNSUPPORTED_METHOD = 4200;
 /** Nothing happens then: the timer that waits for it keeps the program alive. */
 const DAY_MS = 86_400_000;
 
-/** The provider of a node, which the node closes. */
 export class NodeProvider extends EventEmitter implements InProcessProvider {
   readonly #registry: Registry<RpcPorts>;
   readonly #modules: RpcPorts;

@@ -12,7 +12,6 @@ export type CallLimits = {
   /** 0: no limit */
   readonly timeoutMs: number;
   readonly memoryBytesMax: number;
-  /** Bytes one eth_call may return. */
   readonly returnBytesMax: number;
   /** Of one debug_trace call: the default time, the most a caller may name, bytes of all its traces, memory of a script. */
   readonly trace: {
@@ -70,7 +69,6 @@ export function rpcSettings({ jsonRpc, chain, devChain, limits }: Config, method
   };
 }
 
-/** Limits of the JSON-RPC server: settings and fixed limits. */
 export function rpcLimitsOf({ rpcLimits, limits }: Pick<Config, "rpcLimits" | "limits">): RpcLimits {
   return { ...limits.server, ...rpcLimits };
 }

@@ -7,7 +7,6 @@ import { FrameTables } from "../../evm/tracing/call-frames.ts";
 import { JsonWriter, type TraceText } from "../../evm/tracing/json-writer.ts";
 import { createTracers } from "../../evm/tracing/native-tracers.ts";
 import { BlockFrames } from "../../evm/tracing/parity/parity-tracer.ts";
-import { traceCalls, traceRawTransaction } from "../../evm/tracing/parity-calls.ts";
 import { createJsonLogger } from "../../evm/tracing/struct-logger.ts";
 import {
   BlockReplay,
@@ -17,7 +16,7 @@ import {
   writeBlockTraces,
 } from "../../evm/tracing/trace-block.ts";
 import { createTraceBudget, NotTraceableError, type TraceBudget } from "../../evm/tracing/trace-budget.ts";
-import { traceBundles, traceCall } from "../../evm/tracing/trace-call.ts";
+import { traceBundles, traceCall, traceCalls, traceRawTransaction } from "../../evm/tracing/trace-call.ts";
 import type { TraceOptions } from "../../evm/tracing/trace-message.ts";
 import type { TracerFactory } from "../../evm/tracing/tracer-config.ts";
 import type { BlockSelector } from "../../rpc/ports/block-selector.ts";
@@ -51,7 +50,6 @@ export function createTraceMethods(
 
   const tables = new FrameTables();
   const tracers = createTracers({ scriptMemoryBytesMax: own.trace.scriptMemoryBytesMax }, tables);
-  /** With a budget of its own. */
   function optionsOf(request: TraceRequest, { memoryBytesMax, trace }: CallLimits): TraceOptions {
     const budget = createTraceBudget({
       timeoutMs: Math.min(request.timeoutMs ?? trace.timeoutMs, trace.timeoutMsMax),
@@ -87,7 +85,6 @@ export function createTraceMethods(
     return replay;
   }
 
-  /** Of a block that is there. */
   function stateBefore(at: BlockSelector, txIndex: number, budget: TraceBudget): StateReader {
     const executed = findBlock(reader, at)!;
     const { hash, header, transactions } = executed.block;

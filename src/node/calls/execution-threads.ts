@@ -32,7 +32,6 @@ export type ExecutionThreadsOptions = {
   readonly data: ExecutionThreadData;
   /** Threads at most. One starts when a request finds no idle thread. */
   readonly count: number;
-  /** Requests that may wait for a thread. */
   readonly waitingMax: number;
   /**
    * Rollbacks of the store so far, as of now: an answer from before the last one is thrown away and the request runs again. Of a store that another
@@ -132,7 +131,6 @@ function rejectionOf(error: unknown, timeoutMs: number): unknown {
   return new ExecutionAbortedError(`execution aborted: ${message}`, {}, { cause });
 }
 
-/** What the threads follow. */
 type ThreadedChain = {
   readonly chain: Pick<ChainParts["chain"], "genesisConfig" | "genesisHash">;
   readonly store: Pick<ChainParts["store"], "followable" | "epoch" | "noteDamage">;

@@ -1,20 +1,12 @@
-import type { ChainConfig } from "../../base/params/chain-config.ts";
 import type { Hash } from "../../base/primitives/hash.ts";
 import { Moved } from "../../base/threads/channel.ts";
 import { type ErrorData, errorDataOf, plainData } from "../../base/threads/plain-data.ts";
 import type { ExecutedBlock } from "../../base/types/block.ts";
-import { FollowedConfig } from "../../chain/agreement/agreed-config.ts";
-import { createChainStateTrie } from "../../chain/chain-state-trie.ts";
 import { GasPriceOracle } from "../../chain/fees/gas-price-oracle.ts";
-import { type ChainReader, createChainReader, knownBlock, type PendingBlock } from "../../chain/reader.ts";
-import { followerCacheSizes } from "../../chain/store/cache-sizes.ts";
-import type { FollowedStore } from "../../chain/store/follow/published-head.ts";
-import { StoreFollower } from "../../chain/store/follow/store-follower.ts";
-import { createEvm } from "../../evm/machine/engine.ts";
+import type { ChainReader, PendingBlock } from "../../chain/reader.ts";
 import type { ContractCompiler } from "../../evm/machine/modules/compiled-tier.ts";
 import type { StateChanges } from "../../evm/state/reader.ts";
 import { replayChanges } from "../../evm/state/state-changes.ts";
-import { createStateTrie } from "../../evm/state/state-trie.ts";
 import { createWorldState } from "../../evm/state/world-state.ts";
 import { TraceTooLargeError } from "../../evm/tracing/trace-budget.ts";
 import { type AnyMethod, PORT_METHODS } from "../../rpc/ports/declarations.ts";
@@ -22,15 +14,10 @@ import type { ExecutionReads } from "../../rpc/ports/execution.ts";
 import { PendingUnavailableError } from "../../rpc/transport/errors.ts";
 import { createExecutionReads } from "../adapters/execution-port.ts";
 import type { CallLimits } from "../adapters/rpc-settings.ts";
-import { hotTier } from "../compiled-contracts/compiled-modules.ts";
 import { movableTexts } from "./movable-texts.ts";
+import { StoreExecution, type StoreExecutionData } from "./store-execution.ts";
 
-/** What an execution thread is started with. */
-export type ExecutionThreadData = {
-  readonly store: FollowedStore;
-  /** `cache.size` */
-  readonly cacheBytes: number;
-  readonly config: ChainConfig;
+export type ExecutionThreadData = StoreExecutionData & {
   readonly genesisHash: Hash;
   readonly limits: CallLimits;
   /** The tip suggested while no block has one, in wei; the oracle's own if undefined. */
@@ -63,7 +50,7 @@ export type ExecutionOutcome = { readonly epoch: number; readonly ms: number } &
 );
 
 /** Only eth_simulateV1 reads trie nodes. */
-const TRIE_OPTIONS = { cacheBytes: 1 << 20 };
+const TRIE_BYTES = 1 << 20;
 
 type FollowingExecutionModules = {
   readonly compiler: ContractCompiler;
@@ -73,39 +60,23 @@ type FollowingExecutionModules = {
 
 /** Executions on the chain of a store that another thread writes. */
 export class FollowingExecution {
-  readonly #store: StoreFollower;
-  readonly #agreed: FollowedConfig;
+  readonly #chain: StoreExecution;
   readonly #reads: ExecutionReads;
   readonly #collectGarbage: () => void;
   /** Of the request that runs: a pending block and its parent, which is the head for that request. */
   #pending: { readonly block: PendingBlock; readonly parent: number } | undefined;
 
-  constructor(
-    { store, cacheBytes, config: genesisConfig, genesisHash, limits, startPrice, compiles }: ExecutionThreadData,
-    { compiler, collectGarbage }: FollowingExecutionModules,
-  ) {
+  constructor(data: ExecutionThreadData, { compiler, collectGarbage }: FollowingExecutionModules) {
+    const { genesisHash, limits, startPrice, compiles } = data;
     this.#collectGarbage = collectGarbage;
-    this.#store = new StoreFollower({
-      ...store,
-      caches: followerCacheSizes(cacheBytes),
-      createTrie: (nodes) => createStateTrie(nodes, TRIE_OPTIONS),
-    });
-    this.#agreed = new FollowedConfig(genesisConfig);
-    const { config } = this.#agreed;
-    const stateTrie = createChainStateTrie(this.#store, TRIE_OPTIONS);
+    this.#chain = new StoreExecution(data, TRIE_BYTES, compiles ? compiler : undefined);
+    const { store, modules: execution } = this.#chain;
     const reader: ChainReader = {
-      ...createChainReader({
-        config,
-        genesisHash,
-        stateTrie,
-        store: this.#store,
-        head: () => knownBlock(this.#store, this.#pending?.parent ?? this.#store.head()),
-      }),
+      ...this.#chain.reader(genesisHash, () => this.#pending?.parent ?? store.head()),
       pending: () => this.#pending?.block,
     };
     const oracle = new GasPriceOracle(startPrice === undefined ? {} : { startPrice }, reader);
-    const execution = { config, stateTrie, evm: createEvm(compiles ? hotTier(compiler) : {}) };
-    this.#reads = createExecutionReads(limits, { reader, execution, store: this.#store }, () => oracle.suggestTip());
+    this.#reads = createExecutionReads(limits, { reader, execution, store }, () => oracle.suggestTip());
   }
 
   /** Runs on every block that was committed before the request was sent. What it throws is in its outcome. */
@@ -114,12 +85,12 @@ export class FollowingExecution {
     try {
       const result = plainData(this.#run(request));
       const ms = performance.now() - startMs;
-      const { epoch } = this.#store;
+      const { epoch } = this.#chain.store;
       if (PORT_METHODS.execution[request.method].heavy !== "trace") return { epoch, ms, value: result };
       const { value, buffers } = movableTexts(result as Parameters<typeof movableTexts>[0]);
       return new Moved({ epoch, ms, value }, buffers);
     } catch (error) {
-      const { epoch } = this.#store;
+      const { epoch } = this.#chain.store;
       // V8 would let the next trace write as much again before it frees this one, which is discarded.
       if (error instanceof TraceTooLargeError) this.#collectGarbage();
       return { epoch, ms: performance.now() - startMs, error: errorDataOf(error) };
@@ -128,12 +99,11 @@ export class FollowingExecution {
 
   /** A thread without requests would hold removed files until it ends. */
   releaseRemoved(): void {
-    this.#store.releaseRemoved();
+    this.#chain.store.releaseRemoved();
   }
 
   #run({ method, input, pending }: ExecutionRequest): unknown {
-    this.#store.catchUp();
-    this.#agreed.follow(this.#store);
+    this.#chain.catchUp();
     this.#pending = pending && this.#pendingBlock(pending);
     const read = this.#reads[method] as AnyMethod;
     return read(input as object);
@@ -143,8 +113,9 @@ export class FollowingExecution {
   #pendingBlock({ executed, changes }: PendingBlockData) {
     const { header } = executed.block;
     const parent = header.number - 1;
-    if (this.#store.blockHash(parent) !== header.parentHash) throw new PendingUnavailableError("state");
-    const state = createWorldState(this.#store.stateAt(parent));
+    const { store } = this.#chain;
+    if (store.blockHash(parent) !== header.parentHash) throw new PendingUnavailableError("state");
+    const state = createWorldState(store.stateAt(parent));
     replayChanges(changes, state);
     const block = { executed: { ...executed, receipts: [] }, state: state.asReader(), changes };
     return { block, parent };

@@ -1,5 +1,4 @@
 import { NodeError } from "../../base/errors.ts";
-import type { ChainConfig } from "../../base/params/chain-config.ts";
 import type { Address } from "../../base/primitives/address.ts";
 import { concatBytes } from "../../base/primitives/bytes.ts";
 import type { Hash } from "../../base/primitives/hash.ts";
@@ -7,28 +6,16 @@ import { Moved } from "../../base/threads/channel.ts";
 import { decodeBlockAccessList } from "../../base/types/block-access-list.ts";
 import { decodeTransaction } from "../../base/types/transaction/decode.ts";
 import { unpackTransactions } from "../../base/types/transaction/packed-transactions.ts";
-import { FollowedConfig } from "../../chain/agreement/agreed-config.ts";
-import { createChainStateTrie } from "../../chain/chain-state-trie.ts";
-import { followerCacheSizes } from "../../chain/store/cache-sizes.ts";
-import type { FollowedStore } from "../../chain/store/follow/published-head.ts";
-import { StoreFollower } from "../../chain/store/follow/store-follower.ts";
-import type { BlockParent, ExecutionModules } from "../../evm/execution/block/block-execution.ts";
+import type { BlockParent } from "../../evm/execution/block/block-execution.ts";
 import { ListedBlock, SpeculativeBlock } from "../../evm/execution/block/speculative-block.ts";
 import type { OpenHeader } from "../../evm/execution/block-context.ts";
 import { ListedChanges } from "../../evm/execution/parallel/listed-state.ts";
 import type { RecordedBatch } from "../../evm/execution/parallel/recorded-batch.ts";
 import { contextKey, type SentListedBlock, type SpeculationRequest } from "../../evm/execution/parallel/speculation.ts";
-import { createEvm } from "../../evm/machine/engine.ts";
 import type { ContractCompiler } from "../../evm/machine/modules/compiled-tier.ts";
-import { createStateTrie } from "../../evm/state/state-trie.ts";
-import { hotTier } from "../compiled-contracts/compiled-modules.ts";
+import { StoreExecution, type StoreExecutionData } from "./store-execution.ts";
 
-/** What a speculation thread is started with. */
-export type SpeculationThreadData = {
-  readonly store: FollowedStore;
-  /** `cache.size` */
-  readonly cacheBytes: number;
-  readonly config: ChainConfig;
+export type SpeculationThreadData = StoreExecutionData & {
   /** Contracts that are hot run compiled. */
   readonly compiles: boolean;
 };
@@ -53,29 +40,17 @@ export function sentTransactions({ header, transactions }: SpeculationRequest): 
 type ListedAhead = { readonly number: number; readonly hash: Hash; readonly list: ListedChanges };
 
 /** Only receipts before Byzantium need trie nodes. */
-const TRIE_OPTIONS = { cacheBytes: 1 << 20 };
+const TRIE_BYTES = 1 << 20;
 
 /** Executes transactions of the block after the head of a store that another thread writes. */
 export class FollowingSpeculation {
-  readonly #store: StoreFollower;
-  readonly #agreed: FollowedConfig;
-  readonly #modules: ExecutionModules;
+  readonly #chain: StoreExecution;
   #block: { readonly key: string; readonly block: SpeculativeBlock } | undefined;
   /** Blocks that came with their lists, ascending; from the one after the head of the store on. */
   #ahead: ListedAhead[] = [];
 
-  constructor({ store, cacheBytes, config, compiles }: SpeculationThreadData, compiler: ContractCompiler) {
-    this.#store = new StoreFollower({
-      ...store,
-      caches: followerCacheSizes(cacheBytes),
-      createTrie: (nodes) => createStateTrie(nodes, TRIE_OPTIONS),
-    });
-    this.#agreed = new FollowedConfig(config);
-    this.#modules = {
-      config: this.#agreed.config,
-      stateTrie: createChainStateTrie(this.#store, TRIE_OPTIONS),
-      evm: createEvm(compiles ? hotTier(compiler) : {}),
-    };
+  constructor(data: SpeculationThreadData, compiler: ContractCompiler) {
+    this.#chain = new StoreExecution(data, TRIE_BYTES, data.compiles ? compiler : undefined);
   }
 
   /** What the transactions read and wrote; undefined where another block is next by now. */
@@ -101,7 +76,7 @@ export class FollowingSpeculation {
     const parent = this.#listedParent(header);
     this.#ahead.push({ number: header.number, hash, list });
     if (parent === undefined || sent.senders.length === 0) return undefined;
-    const block = new ListedBlock(header, list, parent, this.#modules);
+    const block = new ListedBlock(header, list, parent, this.#chain.modules);
     for (const [i, raw] of unpackTransactions(sent.transactions).entries()) {
       block.execute(decodeTransaction(raw), sent.senders[i]!, sent.positions[i]!);
     }
@@ -110,14 +85,13 @@ export class FollowingSpeculation {
 
   /** A thread without requests would hold removed files until it ends. */
   releaseRemoved(): void {
-    this.#store.releaseRemoved();
+    this.#chain.store.releaseRemoved();
   }
 
   /** The state after the parent of `header`, by the lists of the blocks after the head of the store. */
   #listedParent({ number, parentHash }: OpenHeader): Pick<BlockParent, "state" | "blockHash"> | undefined {
-    const store = this.#store;
-    store.catchUp();
-    this.#agreed.follow(store);
+    const { store } = this.#chain;
+    this.#chain.catchUp();
     const head = store.head();
     // A file that is read again begins anew.
     const ahead = this.#ahead.filter((each) => each.number > head && each.number < number);
@@ -131,16 +105,15 @@ export class FollowingSpeculation {
   }
 
   #blockOf(header: OpenHeader): SpeculativeBlock | undefined {
-    const store = this.#store;
-    store.catchUp();
+    const { store, modules } = this.#chain;
+    this.#chain.catchUp();
     const parent = store.head();
     if (header.number !== parent + 1 || store.blockHash(parent) !== header.parentHash) return undefined;
     const key = contextKey(header);
     if (this.#block?.key === key) return this.#block.block;
-    this.#agreed.follow(store);
     const blockHash = (number: number) => store.blockHash(number);
     const parentBlock = { header: store.header(parent)!, state: store.stateAt(parent), blockHash };
-    const block = new SpeculativeBlock(header, parentBlock, this.#modules);
+    const block = new SpeculativeBlock(header, parentBlock, modules);
     this.#block = { key, block };
     return block;
   }

@@ -18,7 +18,6 @@ import { createStateTrie } from "../../evm/state/state-trie.ts";
 import { importFileBlock } from "./chain-file.ts";
 import { ForkedImportError, type ImportSteps, importChainFile } from "./transfer-chain-file.ts";
 
-/** The chain whose older blocks are missing. */
 type BackfilledChain = {
   readonly chain: Chain;
   readonly store: LogBlockStore;

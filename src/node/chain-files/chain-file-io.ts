@@ -29,7 +29,6 @@ export async function openChainFile(path: string): Promise<ChainFileContent> {
   };
 }
 
-/** Bytes of the file at `path`. */
 export function chainFileSize(path: string): number {
   return statSync(path).size;
 }

@@ -29,7 +29,6 @@ class InvalidChainFileError extends NodeError {
 /** A longer item is not a block: EIP-7934 allows 8 MiB, the rest is room for chains without it. */
 const BLOCK_BYTES_MAX = 64 << 20;
 
-/** A block from a chain file. */
 export type FileBlock = {
   readonly block: Block;
   /** Empty if the file has none. */
@@ -137,7 +136,6 @@ function isAccessList(item: Uint8Array): boolean {
   return first === item.length || item[contentAt(item, first)] === 0x80 + ADDRESS_LENGTH;
 }
 
-/** Where the content of the list at `offset` begins. */
 function contentAt(bytes: Uint8Array, offset: number): number {
   const prefix = bytes[offset] ?? 0;
   return offset + 1 + (prefix > 0xf7 ? prefix - 0xf7 : 0);
@@ -202,7 +200,6 @@ export function systemUpdateOf(
   return systemUpdate ? { systemUpdate } : {};
 }
 
-/** What export needs of a chain. */
 export type ExportedChain = Pick<Chain, "block" | "consensusDataOf" | "accessList">;
 
 /** Block `number` as a chain file holds it; with its access list, which other clients do not read, where that is asked for. */

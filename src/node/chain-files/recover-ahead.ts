@@ -10,7 +10,6 @@ import { packTransactions } from "../../base/types/transaction/packed-transactio
 import type { senderRecovery } from "../../base/types/transaction/recover-senders.thread.ts";
 import type { EncodedBlock } from "./chain-file.ts";
 
-/** Recovers the senders of blocks in threads of its own. */
 export type SenderRecovery<Item extends EncodedBlock = EncodedBlock> = {
   /** Senders of the first transactions of `block`; all of them unless a signature is invalid or the thread failed. */
   recover(block: Item): Promise<readonly Address[]>;

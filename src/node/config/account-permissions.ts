@@ -3,7 +3,7 @@ import { isJsonObject } from "../../base/primitives/shape.ts";
 import type { Logger } from "../../base/telemetry/logger.ts";
 import type { Timers } from "../../base/telemetry/timers.ts";
 import { readJsonFile } from "../../store/storage/read-file.ts";
-import { InvalidConfigError } from "./errors.ts";
+import { invalidSetting } from "./errors.ts";
 import { CONFIG_FILE_BYTES_MAX } from "./home.ts";
 import { WatchedFiles } from "./watched-files.ts";
 
@@ -50,11 +50,7 @@ function includes(allowed: Allowed | undefined, sender: Address): boolean {
 /** @throws InvalidConfigError */
 function readPermissions(path: string): Permissions {
   const invalid = (reason: string, cause?: unknown) =>
-    new InvalidConfigError(
-      `mempool.allowed-accounts: ${path} ${reason}`,
-      { key: "mempool.allowed-accounts" },
-      { cause },
-    );
+    invalidSetting("mempool.allowed-accounts", `${path} ${reason}`, { cause });
   let value: unknown;
   try {
     value = readJsonFile(path, { bytesMax: CONFIG_FILE_BYTES_MAX });

@@ -63,7 +63,6 @@ export type Limits = {
 
 export type LimitChanges = { readonly [Group in keyof Limits]?: Partial<Limits[Group]> };
 
-/** `LIMITS`, with `changes` in place of some. */
 export function limitsWith(changes: LimitChanges = {}): Limits {
   const groups = Object.entries(LIMITS).map(([group, limits]) => [
     group,

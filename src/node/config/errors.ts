@@ -5,6 +5,11 @@ export class InvalidConfigError extends NodeError {
   readonly code = "CONFIG_INVALID";
 }
 
+/** The same for the value of `key`. */
+export function invalidSetting(key: string, text: string, options?: ErrorOptions): InvalidConfigError {
+  return new InvalidConfigError(`${key}: ${text}`, { key }, options);
+}
+
 /** A key that does not exist: a misspelt setting must not be a setting silently left at its default. */
 export class UnknownConfigKeyError extends NodeError {
   readonly code = "CONFIG_UNKNOWN_KEY";

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { PACKAGE_ROOT } from "../../base/package-root.ts";
 
-/** Version of this package, as `package.json` has it. */
 export function packageVersion(): string {
   const manifest = readFileSync(new URL("package.json", PACKAGE_ROOT), "utf8");
   return (JSON.parse(manifest) as { readonly version: string }).version;
@@ -13,5 +12,4 @@ export function clientVersion(): string {
   return `Evmint/v${packageVersion()}/${platform}-${arch}/node${versions.node}`;
 }
 
-/** `deploy/` of this package. */
 export const DEPLOY_FOLDER = new URL("deploy/", PACKAGE_ROOT);

@@ -1,7 +1,7 @@
 import { addressOfCompressedKey } from "../../base/crypto/compressed-public-key.ts";
 import type { RemoteSigner } from "../../consensus/cometbft/signing-role.ts";
 import type { Config } from "./config.ts";
-import { InvalidConfigError } from "./errors.ts";
+import { invalidSetting } from "./errors.ts";
 
 /** A place to listen at: CometBFT takes no other. */
 const SIGNER_ADDRESS = /^(?:unix:\/\/\/.+|tcp:\/\/(?:[\w.-]+|\[[0-9a-fA-F:]+\]):\d{1,5})$/;
@@ -14,14 +14,12 @@ export function remoteSignerOf({ cometbft }: Pick<Config, "cometbft">): RemoteSi
   const { privValidatorLaddr: address, validatorPublicKey: publicKey } = cometbft;
   if (address === "") return undefined;
   if (!SIGNER_ADDRESS.test(address)) {
-    throw new InvalidConfigError(`cometbft.priv-validator-laddr: ${address} is not unix:///path or tcp://host:port`, {
-      key: "cometbft.priv-validator-laddr",
-    });
+    throw invalidSetting("cometbft.priv-validator-laddr", `${address} is not unix:///path or tcp://host:port`);
   }
   if (addressOfCompressedKey(publicKey) === undefined) {
-    throw new InvalidConfigError(
-      "cometbft.validator-public-key: cometbft.priv-validator-laddr needs the compressed key of the signer, 0x and 66 hex digits",
-      { key: "cometbft.validator-public-key" },
+    throw invalidSetting(
+      "cometbft.validator-public-key",
+      "cometbft.priv-validator-laddr needs the compressed key of the signer, 0x and 66 hex digits",
     );
   }
   return { address, publicKey };

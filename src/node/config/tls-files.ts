@@ -6,7 +6,7 @@ import type { Timer, Timers } from "../../base/telemetry/timers.ts";
 import type { TlsMaterial } from "../../rpc/transport/server/listener.ts";
 import { readTextFile } from "../../store/storage/read-file.ts";
 import type { Config } from "./config.ts";
-import { InvalidConfigError } from "./errors.ts";
+import { invalidSetting } from "./errors.ts";
 import { CONFIG_FILE_BYTES_MAX } from "./home.ts";
 import { versionOfFile } from "./watched-files.ts";
 
@@ -125,9 +125,9 @@ function readMaterial({ tls, home }: Pick<Config, "tls" | "home">): TlsMaterial 
     try {
       if (use()) return;
     } catch (cause) {
-      throw new InvalidConfigError(`${name}: ${file} cannot be used`, { key: name }, { cause });
+      throw invalidSetting(name, `${file} cannot be used`, { cause });
     }
-    throw new InvalidConfigError(`${name}: ${file} does not match tls.cert`, { key: name });
+    throw invalidSetting(name, `${file} does not match tls.cert`);
   };
   check("tls.cert", tls.cert, () => parseCertificates(cert).length > 0);
   check("tls.key", tls.key, () => new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)));
@@ -150,10 +150,6 @@ function readText(key: string, file: string, home: string): string {
   try {
     return readTextFile(resolve(home, file), { bytesMax: CONFIG_FILE_BYTES_MAX });
   } catch (cause) {
-    throw new InvalidConfigError(
-      `${key}: cannot read ${file || "it"}: ${(cause as Error).message}`,
-      { key },
-      { cause },
-    );
+    throw invalidSetting(key, `cannot read ${file || "it"}: ${(cause as Error).message}`, { cause });
   }
 }

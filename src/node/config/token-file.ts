@@ -39,7 +39,6 @@ type TokenFilesModules = {
   readonly timers: Pick<Timers, "now">;
 };
 
-/** The token files of a home as they are now. */
 export class TokenFiles implements TokenKeys {
   readonly #nowSeconds: () => number;
   readonly #files: WatchedFiles<{

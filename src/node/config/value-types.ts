@@ -44,11 +44,8 @@ export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): Val
 /** A number of blocks, at least `min`, or `archive`: null, all of them. */
 export function retainedBlocks(min: number): ValueType<number | null> {
   const blocks = integer(min);
-  return {
-    expects: `archive or ${blocks.expects}`,
-    parse: (raw) => (raw === "archive" || raw === 0 || raw === "0" ? null : blocks.parse(raw)),
-    print: (value) => (value === null ? '"archive"' : blocks.print(value)),
-  };
+  const type = orNamed(`archive or ${blocks.expects}`, "archive", null, blocks);
+  return { ...type, parse: (raw) => (raw === 0 || raw === "0" ? null : type.parse(raw)) };
 }
 
 /** Gas in units, for values that meet EVM arithmetic. */
@@ -63,33 +60,35 @@ export const gas: ValueType<bigint> = {
 
 /** Gas that blocks aim at: with less, a chain stops at Amsterdam. */
 export const gasTarget: ValueType<bigint> = {
+  ...gas,
   expects: `an amount of gas, at least ${AMSTERDAM_GAS_LIMIT_MIN}`,
   parse(raw) {
     const value = gas.parse(raw);
     return value === undefined || value < AMSTERDAM_GAS_LIMIT_MIN ? undefined : value;
   },
-  print: gas.print,
 };
 
 /** Half of the highest number of 64 bits: sums of it and a block's gas are not over it either. */
 const GAS_LIMIT_UNLIMITED = 2n ** 63n - 1n;
 
 /** Gas of a block, or as much as there can be. */
-export const gasLimit: ValueType<bigint> = {
-  expects: "an amount of gas, or unlimited",
-  parse: (raw) => (raw === "unlimited" ? GAS_LIMIT_UNLIMITED : gas.parse(raw)),
-  print: (value) => (value === GAS_LIMIT_UNLIMITED ? '"unlimited"' : gas.print(value)),
-};
+export const gasLimit: ValueType<bigint> = orNamed(
+  "an amount of gas, or unlimited",
+  "unlimited",
+  GAS_LIMIT_UNLIMITED,
+  gas,
+);
 
 /** Twice as much, for code that creates contracts, is a number of 31 bits. */
 const CODE_SIZE_UNLIMITED = 2 ** 30 - 1;
 
 /** Bytes of a contract, or as many as there can be. */
-export const codeSizeLimit: ValueType<number> = {
-  expects: "a number of bytes, or none",
-  parse: (raw) => (raw === "none" ? CODE_SIZE_UNLIMITED : integer(0, CODE_SIZE_UNLIMITED).parse(raw)),
-  print: (value) => (value === CODE_SIZE_UNLIMITED ? '"none"' : String(value)),
-};
+export const codeSizeLimit: ValueType<number> = orNamed(
+  "a number of bytes, or none",
+  "none",
+  CODE_SIZE_UNLIMITED,
+  integer(0, CODE_SIZE_UNLIMITED),
+);
 
 const BYTE_UNITS: Readonly<Record<string, number>> = {
   "": 1,
@@ -211,57 +210,36 @@ export const amountWithUnit: ValueType<bigint> = {
 };
 
 /** Where to listen: `127.0.0.1:8545`, `[::1]:8545`, `localhost:0`; port 0 asks the system for a free one. */
-export const hostPort: ValueType<HostPort> = {
-  expects: "HOST:PORT such as 127.0.0.1:8545",
-  parse(raw) {
-    if (typeof raw !== "string") return undefined;
+export const hostPort: ValueType<HostPort> = textual(
+  "HOST:PORT such as 127.0.0.1:8545",
+  (raw) => {
     const match = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(raw);
     const port = Number(match?.[3]);
     if (!match || port > 65535) return undefined;
     return { host: match[1] ?? match[2]!, port };
   },
-  print: (value) => JSON.stringify(formatHostPort(value)),
-};
+  formatHostPort,
+);
 
-/** `host:port`, an IPv6 host in brackets. */
 export function formatHostPort({ host, port }: HostPort): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-/** Any text. */
-export const text: ValueType<string> = {
-  expects: "a text",
-  parse: (raw) => (typeof raw === "string" ? raw : undefined),
-  print: (value) => JSON.stringify(value),
-};
+export const text: ValueType<string> = textual("a text", (raw) => raw);
 
 /** A URL of HTTP or HTTPS without a password, which logs would show. */
-export const httpUrl: ValueType<string> = {
-  expects: "an http or https URL without a password",
-  parse(raw) {
-    if (typeof raw !== "string" || !URL.canParse(raw)) return undefined;
-    const { protocol, username, password } = new URL(raw);
-    return /^https?:$/.test(protocol) && username === "" && password === "" ? raw : undefined;
-  },
-  print: (value) => JSON.stringify(value),
-};
+export const httpUrl: ValueType<string> = textual("an http or https URL without a password", (raw) => {
+  const { protocol, username, password } = new URL(raw);
+  return /^https?:$/.test(protocol) && username === "" && password === "" ? raw : undefined;
+});
 
 /** `type`, or null where nothing is set, which is written as an empty text. */
 export function unset<T>(type: ValueType<T>): ValueType<T | null> {
-  return {
-    expects: type.expects,
-    parse: (raw) => (raw === "" ? null : type.parse(raw)),
-    print: (value) => (value === null ? '""' : type.print(value)),
-  };
+  return orNamed(type.expects, "", null, type);
 }
 
-/** One of `values`. */
 export function oneOf<const T extends string>(values: readonly T[]): ValueType<T> {
-  return {
-    expects: `one of ${values.join(", ")}`,
-    parse: (raw) => values.find((value) => value === raw),
-    print: (value) => JSON.stringify(value),
-  };
+  return textual(`one of ${values.join(", ")}`, (raw) => values.find((value) => value === raw));
 }
 
 /** Texts: a TOML array, or comma-separated. Order is kept, a repeated entry is dropped. */
@@ -325,7 +303,6 @@ export const nodeAddresses: ValueType<readonly string[]> = listOf("nodes as id@h
   return `${id.toLowerCase()}${item.slice(id.length)}`;
 });
 
-/** A list of what `parse` reads. */
 function listOf(expects: string, parse: (item: string) => string | undefined): ValueType<readonly string[]> {
   return {
     expects: `a list of ${expects}`,
@@ -339,57 +316,64 @@ function listOf(expects: string, parse: (item: string) => string | undefined): V
 }
 
 /** A path of BIP-32 from the root, whose last number is not hardened: `m/44'/60'/0'/0`, also with a slash at its end, as anvil has it. */
-export const derivationPath: ValueType<string> = {
-  expects: "a derivation path such as m/44'/60'/0'/0/",
-  parse(raw) {
-    const path = typeof raw === "string" ? raw.replace(/\/$/, "") : "";
-    const numbers = path.split("/").slice(1);
-    const isPath = numbers.length <= 255 && /^m(?:\/\d{1,10}'?)*$/.test(path);
-    return isPath && numbers.every((each) => Number.parseInt(each, 10) < 2 ** 31) ? path : undefined;
-  },
-  print: (value) => JSON.stringify(value),
-};
+export const derivationPath: ValueType<string> = textual("a derivation path such as m/44'/60'/0'/0/", (raw) => {
+  const path = raw.replace(/\/$/, "");
+  const numbers = path.split("/").slice(1);
+  const isPath = numbers.length <= 255 && /^m(?:\/\d{1,10}'?)*$/.test(path);
+  return isPath && numbers.every((each) => Number.parseInt(each, 10) < 2 ** 31) ? path : undefined;
+});
 
-export const address: ValueType<Address> = {
-  expects: "an address (0x and 40 hex digits)",
-  parse: (raw) => attempt(() => (typeof raw === "string" ? parseAddress(raw) : undefined)),
-  print: (value) => JSON.stringify(value),
-};
+export const address: ValueType<Address> = textual("an address (0x and 40 hex digits)", parseAddress);
 
-export const hash: ValueType<Hash> = {
-  expects: "a hash (0x and 64 hex digits)",
-  parse: (raw) => attempt(() => (typeof raw === "string" ? parseHash(raw.toLowerCase()) : undefined)),
-  print: (value) => JSON.stringify(value),
-};
+export const hash: ValueType<Hash> = textual("a hash (0x and 64 hex digits)", (raw) => parseHash(raw.toLowerCase()));
 
 /** A block of CometBFT: `HEIGHT:HASH`. */
-export const trustedBlock: ValueType<{ readonly height: number; readonly hash: string }> = {
-  expects: "HEIGHT:HASH, with 64 hex digits",
-  parse(raw) {
-    const [, height, hash] = (typeof raw === "string" && /^([1-9]\d{0,14}):([0-9a-fA-F]{64})$/.exec(raw)) || [];
+export const trustedBlock: ValueType<{ readonly height: number; readonly hash: string }> = textual(
+  "HEIGHT:HASH, with 64 hex digits",
+  (raw) => {
+    const [, height, hash] = /^([1-9]\d{0,14}):([0-9a-fA-F]{64})$/.exec(raw) ?? [];
     return hash === undefined ? undefined : { height: Number(height), hash };
   },
-  print: ({ height, hash }) => JSON.stringify(`${height}:${hash}`),
-};
+  ({ height, hash }) => `${height}:${hash}`,
+);
 
-/** At most `maxLength` bytes as hex. */
 export function bytes(maxLength: number): ValueType<Uint8Array> {
-  return {
-    expects: `0x and the hex digits of at most ${maxLength} bytes`,
-    parse(raw) {
-      const value = attempt(() => (typeof raw === "string" ? hexToBytes(raw) : undefined));
-      return value && value.length <= maxLength ? value : undefined;
+  return textual(
+    `0x and the hex digits of at most ${maxLength} bytes`,
+    (raw) => {
+      const value = hexToBytes(raw);
+      return value.length <= maxLength ? value : undefined;
     },
-    print: (value) => JSON.stringify(bytesToHex(value)),
+    bytesToHex,
+  );
+}
+
+/** A kind whose values are texts in TOML too. Text that `parse` throws for is none of them. */
+function textual<T>(
+  expects: string,
+  parse: (text: string) => T | undefined,
+  format: (value: T) => string = String,
+): ValueType<T> {
+  return {
+    expects,
+    parse(raw) {
+      try {
+        return typeof raw === "string" ? parse(raw) : undefined;
+      } catch {
+        return undefined;
+      }
+    },
+    print: (value) => JSON.stringify(format(value)),
   };
 }
 
-function attempt<T>(parse: () => T): T | undefined {
-  try {
-    return parse();
-  } catch {
-    return undefined;
-  }
+/** `type`, or `value` by its name. */
+function orNamed<T, V>(expects: string, name: string, value: V, type: ValueType<T>): ValueType<T | V> {
+  return {
+    expects,
+    parse: (raw) => (raw === name ? value : type.parse(raw)),
+    print: (each) => (each === value ? JSON.stringify(name) : type.print(each as T)),
+  };
 }
 
 /** Exactly; `1_000` as TOML writes it is read from text too. */

@@ -14,7 +14,6 @@ export interface AccountSigner {
   sign(address: Address, digest: Uint8Array): Signature | Promise<Signature>;
 }
 
-/** One account of a wallet. */
 export type WalletAccount = { readonly address: Address; readonly url: string };
 
 /** Something that holds keys, as `personal_listWallets` shows it. */

@@ -1,4 +1,5 @@
 import { createHmac, pbkdf2Sync } from "node:crypto";
+import { compressPublicKey } from "../../base/crypto/compressed-public-key.ts";
 import { addressFromPrivateKey, publicKeyFromPrivate, SECP256K1_ORDER } from "../../base/crypto/secp256k1.ts";
 import type { Address } from "../../base/primitives/address.ts";
 import { bigintToFixedBytes, bytesToBigint, concatBytes } from "../../base/primitives/bytes.ts";
@@ -37,7 +38,6 @@ export function isSameWallet(a: DevWallet, b: DevWallet): boolean {
   return a.phrase === b.phrase && a.path === b.path;
 }
 
-/** Accounts 0 to `count` − 1 of `wallet`. */
 export function devAccounts(count: number, wallet = DEV_WALLET): readonly DevAccount[] {
   const known = isSameWallet(wallet, DEV_WALLET) ? DEV_ACCOUNTS : [];
   if (count <= known.length) return known.slice(0, count);
@@ -54,14 +54,13 @@ export function devAccounts(count: number, wallet = DEV_WALLET): readonly DevAcc
   return accounts;
 }
 
-/** A private key of BIP-32 and its chain code. */
 type ExtendedKey = { readonly key: Uint8Array; readonly chainCode: Uint8Array };
 
 const HARDENED = 2 ** 31;
 
 /** CKDpriv of BIP-32; the invalid keys it allows for have a chance of 2^-127. */
 function child({ key, chainCode }: ExtendedKey, index: number): ExtendedKey {
-  const data = index >= HARDENED ? concatBytes(new Uint8Array(1), key) : compressedPublicKey(key);
+  const data = index >= HARDENED ? concatBytes(new Uint8Array(1), key) : compressPublicKey(publicKeyFromPrivate(key));
   const indexBytes = bigintToFixedBytes(BigInt(index), 4);
   const digest = createHmac("sha512", chainCode).update(data).update(indexBytes).digest();
   const { key: tweak, chainCode: childCode } = split(digest);
@@ -71,10 +70,4 @@ function child({ key, chainCode }: ExtendedKey, index: number): ExtendedKey {
 
 function split(digest: Uint8Array): ExtendedKey {
   return { key: digest.subarray(0, 32), chainCode: digest.subarray(32) };
-}
-
-function compressedPublicKey(key: Uint8Array): Uint8Array {
-  const point = publicKeyFromPrivate(key);
-  const prefix = Uint8Array.of((point[63]! & 1) === 0 ? 2 : 3);
-  return concatBytes(prefix, point.subarray(0, 32));
 }

@@ -7,7 +7,6 @@ import { replaceFile } from "../../store/storage/replace-file.ts";
 import { InvalidKeyFileError, LooseKeyFileError } from "./errors.ts";
 import { KEY_FILE_BYTES_MAX } from "./key-file.ts";
 
-/** A file that may be a key file. */
 type DirectoryEntry = {
   readonly path: string;
   /** Differs when the file was written since. */

@@ -145,7 +145,6 @@ function digits(bytes: Uint8Array): string {
 /** geth's two costs of trying a passphrase: 256 MiB and a second, or 4 MiB and a tenth. */
 export type KeyStrength = "standard" | "light";
 
-/** scrypt costs by strength. */
 export const SCRYPT: Readonly<Record<KeyStrength, { n: number; r: number; p: number }>> = {
   standard: { n: 2 ** 18, r: 8, p: 1 },
   light: { n: 2 ** 12, r: 8, p: 6 },

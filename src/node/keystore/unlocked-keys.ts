@@ -64,7 +64,6 @@ export class UnlockedKeys {
     this.#release(address);
   }
 
-  /** Forgets every key. */
   lockAll(): void {
     for (const address of [...this.#held.keys()]) this.lock(address);
   }

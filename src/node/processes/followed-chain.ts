@@ -3,34 +3,30 @@ import type { Hash } from "../../base/primitives/hash.ts";
 import type { Timers } from "../../base/telemetry/timers.ts";
 import { SharedSlices } from "../../base/threads/shared-slices.ts";
 import type { ExecutedBlock } from "../../base/types/block.ts";
-import { FollowedConfig } from "../../chain/agreement/agreed-config.ts";
-import { createChainStateTrie } from "../../chain/chain-state-trie.ts";
 import { FeeHistories } from "../../chain/fees/fee-history.ts";
 import { GasPriceOracle } from "../../chain/fees/gas-price-oracle.ts";
 import { LogFilter } from "../../chain/logs/log-filter.ts";
 import type { ChainReader } from "../../chain/reader.ts";
-import { createChainReader, knownBlock } from "../../chain/reader.ts";
+import { knownBlock } from "../../chain/reader.ts";
 import { followerCacheSizes } from "../../chain/store/cache-sizes.ts";
-import { pauseThread, StoreFollower } from "../../chain/store/follow/store-follower.ts";
+import { pauseThread, type StoreFollower } from "../../chain/store/follow/store-follower.ts";
 import { isIndexDamage } from "../../chain/store-errors.ts";
 import type { ExecutionModules } from "../../evm/execution/block/block-execution.ts";
-import { createEvm } from "../../evm/machine/engine.ts";
 import type { ContractCompiler } from "../../evm/machine/modules/compiled-tier.ts";
-import { createStateTrie } from "../../evm/state/state-trie.ts";
 import { LogTextCache } from "../../rpc/methods/json/log-text-cache.ts";
 import type { ChainListener, ChainView } from "../../rpc/ports/chain-view.ts";
 import { type Followed, followedPort } from "../../rpc/ports/declarations.ts";
 import { ChainUnreachableError } from "../../rpc/transport/errors.ts";
 import { createStoredReads } from "../adapters/chain-view.ts";
 import { findLogs } from "../adapters/log-search.ts";
-import { hotTier } from "../compiled-contracts/compiled-modules.ts";
+import { StoreExecution } from "../calls/store-execution.ts";
 import type { Limits } from "../config/config.ts";
 import type { RpcProcessData } from "./protocol.ts";
 
 /** What follows it is a microtask. */
 const NOW = Promise.resolve();
 /** As many trie nodes as a proof of a thousand slots reads. */
-const TRIE_OPTIONS = { cacheBytes: 4 << 20 };
+const TRIE_BYTES = 4 << 20;
 
 /**
  * The chain of a store that another process writes. Every read sees all blocks that were committed before it began, so no two
@@ -38,10 +34,9 @@ const TRIE_OPTIONS = { cacheBytes: 4 << 20 };
  */
 export class FollowedChain {
   readonly reader: ChainReader;
-  readonly execution: ExecutionModules;
   readonly suggestTip: () => bigint;
+  readonly #chain: StoreExecution;
   readonly #store: StoreFollower;
-  readonly #agreed: FollowedConfig;
   readonly #logTexts: LogTextCache;
   readonly #listeners = new Set<ChainListener>();
   /** Blocks that were gone before their event arrived: their removal is no event either. */
@@ -67,45 +62,31 @@ export class FollowedChain {
   ) {
     this.#onListenerError = onListenerError;
     this.#timers = timers;
-    const caches = followerCacheSizes(config.cache.bytes);
-    this.#logTexts = new LogTextCache(caches.logTexts);
-    this.#store = new StoreFollower({
-      ...store,
-      caches,
-      createTrie: (nodes) => createStateTrie(nodes, TRIE_OPTIONS),
-      pause() {
-        // Blocked, this process would not notice that the channel to the chain's process is closed.
-        if (process.ppid !== chainPid) throw new ChainUnreachableError();
-        pauseThread();
-      },
+    this.#logTexts = new LogTextCache(followerCacheSizes(config.cache.bytes).logTexts);
+    const data = { store, cacheBytes: config.cache.bytes, config: chainConfig };
+    this.#chain = new StoreExecution(data, TRIE_BYTES, compiler, () => {
+      // Blocked, this process would not notice that the channel to the chain's process is closed.
+      if (process.ppid !== chainPid) throw new ChainUnreachableError();
+      pauseThread();
     });
+    this.#store = this.#chain.store;
     this.#emitted = this.#store.head();
     this.#emittedEpoch = this.#store.epoch;
-    this.#agreed = new FollowedConfig(chainConfig);
-    const { config: rules } = this.#agreed;
-    const stateTrie = createChainStateTrie(this.#store, TRIE_OPTIONS);
     this.reader = {
-      ...createChainReader({
-        config: rules,
-        genesisHash,
-        stateTrie,
-        store: this.#store,
-        head: () => knownBlock(this.#store, this.#store.head()),
-      }),
+      ...this.#chain.reader(genesisHash, () => this.#store.head()),
       pending() {
         throw new InvariantError("only the chain's process has the pending block");
       },
-    };
-    this.execution = {
-      config: rules,
-      stateTrie,
-      evm: createEvm(compiler ? hotTier(compiler) : {}),
     };
     const { minimumGasPriceWei } = config.mempool;
     const startPrice = minimumGasPriceWei > 0n ? { startPrice: minimumGasPriceWei } : {};
     const oracle = new GasPriceOracle(startPrice, this.reader);
     this.suggestTip = () => oracle.suggestTip();
-    this.#agreed.follow(this.#store);
+    this.#chain.followRules();
+  }
+
+  get execution(): ExecutionModules {
+    return this.#chain.modules;
   }
 
   /** For the trie nodes of its states. */
@@ -140,7 +121,7 @@ export class FollowedChain {
     for (;;) {
       this.#store.catchUp();
       try {
-        this.#agreed.follow(this.#store);
+        this.#chain.followRules();
         if (!this.#store.isStale()) return;
       } catch (error) {
         if (!this.#store.isStale()) throw error;

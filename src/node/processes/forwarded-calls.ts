@@ -10,7 +10,6 @@ import type { ChainHandlers, RpcProcessHandlers } from "./protocol.ts";
 
 /** Calls that the chain's process runs for this one, and their connections. */
 export class ForwardedCalls {
-  /** Messages of the chain's process to connections. */
   readonly handlers: Pick<RpcProcessHandlers, "notify" | "overrun" | "overCapacity"> = {
     notify: ({ connection, messages }) => this.#connections.get(connection)?.notify(messages),
     overrun: ({ connection }) => this.#connections.get(connection)?.overrun(),

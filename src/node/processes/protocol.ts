@@ -39,7 +39,6 @@ export type ForwardedCall = {
   readonly transport: Transport;
   /** undefined: HTTP */
   readonly connection: number | undefined;
-  /** Of its caller. */
   readonly address: string | undefined;
   /** Of its span, where calls are traced. */
   readonly traceparent: string | undefined;
@@ -63,7 +62,6 @@ export type ChainHandlers = {
   gone(input: { readonly connection: number }): void;
   /** Connection `id` of `connection` is open there. */
   took(input: { readonly id: number }): void;
-  /** A connection of a listener ended. */
   ended(input: { readonly listener: TcpKind }): void;
   badToken(input: { readonly source: string }): void;
   /** Calls of some time, equal ones together; `more` are in none of the records. */

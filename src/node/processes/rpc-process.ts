@@ -39,11 +39,9 @@ type RpcProcessModules = ServedCallsModules & {
   readonly onExit: (reason: string) => void;
   readonly onBadToken: (source: string) => void;
   readonly senders: Pick<SubmittedSenders, "of">;
-  /** Calls that it served. */
   readonly onCalls: (calls: Parameters<ChainHandlers["calls"]>[0]) => void;
 };
 
-/** One RPC process, as the chain's process sees it. */
 export class RpcProcess {
   /** Events for it. */
   readonly channel: Channel<RpcProcessHandlers>;

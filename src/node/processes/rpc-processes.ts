@@ -44,7 +44,6 @@ type RpcProcessesModules = {
   readonly timers: Timers;
   /** Rollbacks of the store so far. */
   readonly epoch: () => number;
-  /** A process counted a bad token of `source`. */
   readonly onBadToken: (source: string) => void;
   /** undefined if single calls are not observed */
   readonly activity: ActivityLog | undefined;
@@ -272,18 +271,9 @@ function connectionsOf(process: RpcProcess): number {
 export function startRpcProcesses(
   config: Config,
   tls: TlsMaterial | undefined,
-  modules: {
+  modules: Omit<RpcProcessesModules, "epoch"> & {
     readonly core: Pick<ChainParts, "chain" | "store">;
     readonly genesisTime: number;
-    readonly registry: Registry<RpcPorts>;
-    readonly ports: RpcPorts;
-    readonly serving: ServingPort | undefined;
-    readonly log: Logger;
-    readonly metrics: Metrics;
-    readonly timers: Timers;
-    readonly onBadToken: (source: string) => void;
-    readonly activity: ActivityLog | undefined;
-    readonly tracer: Tracer | undefined;
   },
 ): RpcProcesses | undefined {
   const { log } = modules;

@@ -137,7 +137,6 @@ export class ServedCalls {
     if (call !== undefined) this.#modules.serving?.charge(call, cost);
   }
 
-  /** That connection is closed. */
   #gone(connection: number): void {
     this.#connections.get(connection)?.close();
     this.#connections.delete(connection);

@@ -35,7 +35,6 @@ type Profiles = Pick<
   | "writeMutexProfile"
 > & { close(): Promise<void> };
 
-/** Profiles of this thread into files of `files`. */
 export function createProfiles(files: CallerFiles, timers: Pick<Timers, "every" | "sleep">): Profiles {
   const running = new Map<RecordingKind, Promise<{ recording: Recording; to: Writable; written: Promise<void> }>>();
   const stalls = new Map();

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
+import type { Profiler } from "node:inspector";
 import { test } from "node:test";
-import { foldStalls, mergeStalls, type ProfileNode, stallCpuProfile } from "./recording.ts";
+import { foldStalls, mergeStalls, stallCpuProfile } from "./recording.ts";
 
-function node(id: number, functionName: string, ...children: readonly number[]): ProfileNode {
+function node(id: number, functionName: string, ...children: number[]): Profiler.ProfileNode {
   const callFrame = { functionName, scriptId: "1", url: "a.ts", lineNumber: id, columnNumber: 0 };
   return { id, callFrame, children };
 }

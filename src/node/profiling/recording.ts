@@ -1,32 +1,10 @@
-import { type InspectorNotification, type NodeTracing, Session } from "node:inspector";
+import { type InspectorNotification, type NodeTracing, type Profiler, type Runtime, Session } from "node:inspector";
 import type { Writable } from "node:stream";
-
-/** A node of a CPU profile as V8 writes it. */
-export type ProfileNode = {
-  readonly id: number;
-  readonly callFrame: {
-    readonly functionName: string;
-    readonly scriptId: string;
-    readonly url: string;
-    readonly lineNumber: number;
-    readonly columnNumber: number;
-  };
-  readonly children?: readonly number[];
-};
-
-type CpuProfile = {
-  readonly nodes: readonly ProfileNode[];
-  /** Microseconds */
-  readonly startTime: number;
-  readonly endTime: number;
-  readonly samples?: readonly number[];
-  readonly timeDeltas?: readonly number[];
-};
 
 /** Stacks, root first, in which the event loop was held up: how often, and for how long altogether. */
 type StallProfile = ReadonlyMap<string, Stall>;
 type Stall = {
-  readonly frames: readonly ProfileNode["callFrame"][];
+  readonly frames: readonly Runtime.CallFrame[];
   readonly count: number;
   readonly microseconds: number;
 };
@@ -38,7 +16,7 @@ const STACKS_MAX = 10_000;
  * The stretches of `profile` in which JavaScript ran for at least `minimumNs` without a pause: everything else waited that long. Each is
  * charged to the stack that took most of it.
  */
-export function foldStalls(profile: CpuProfile, minimumNs: number): StallProfile {
+export function foldStalls(profile: Profiler.Profile, minimumNs: number): StallProfile {
   const { samples = [], timeDeltas = [] } = profile;
   const byId = new Map(profile.nodes.map((node) => [node.id, node]));
   const isIdle = (id: number) => ["(idle)", "(program)"].includes(byId.get(id)?.callFrame.functionName ?? "(idle)");
@@ -61,7 +39,6 @@ export function foldStalls(profile: CpuProfile, minimumNs: number): StallProfile
   return stalls;
 }
 
-/** Adds what `from` counted to `into`. */
 export function mergeStalls(into: Map<string, Stall>, from: StallProfile): void {
   for (const { frames, count, microseconds } of from.values()) {
     addStall(into, frames, count, microseconds);
@@ -69,20 +46,9 @@ export function mergeStalls(into: Map<string, Stall>, from: StallProfile): void 
 }
 
 /** As a CPU profile of DevTools: one sample a stall, each as long as all stalls of its stack. */
-export function stallCpuProfile(stalls: StallProfile): CpuProfile {
-  const root: ProfileNode["callFrame"] = {
-    functionName: "(root)",
-    scriptId: "0",
-    url: "",
-    lineNumber: -1,
-    columnNumber: -1,
-  };
-  const nodes: {
-    id: number;
-    callFrame: ProfileNode["callFrame"];
-    children: number[];
-    hitCount: number;
-  }[] = [{ id: 1, callFrame: root, children: [], hitCount: 0 }];
+export function stallCpuProfile(stalls: StallProfile): Profiler.Profile {
+  const callFrame = { functionName: "(root)", scriptId: "0", url: "", lineNumber: -1, columnNumber: -1 };
+  const nodes = [{ id: 1, callFrame: callFrame as Runtime.CallFrame, children: [] as number[], hitCount: 0 }];
   const samples: number[] = [];
   const timeDeltas: number[] = [];
   let endTime = 0;
@@ -116,10 +82,10 @@ function addStall(stalls: Map<string, Stall>, frames: Stall["frames"], count: nu
 /** Root first, without V8's own root. */
 function framesOf(
   leaf: number,
-  byId: ReadonlyMap<number, ProfileNode>,
+  byId: ReadonlyMap<number, Profiler.ProfileNode>,
   parents: ReadonlyMap<number, number>,
 ): Stall["frames"] {
-  const frames: ProfileNode["callFrame"][] = [];
+  const frames: Runtime.CallFrame[] = [];
   for (let id: number | undefined = leaf; id !== undefined; id = parents.get(id)) {
     const node = byId.get(id);
     if (node && node.callFrame.functionName !== "(root)") frames.unshift(node.callFrame);
@@ -149,18 +115,23 @@ function openSession() {
   };
 }
 
-/** Records a CPU profile: JSON of DevTools' `.cpuprofile`. */
-export async function recordCpu(): Promise<Recording> {
+async function recordProfile(): Promise<{ stop(): Promise<Profiler.Profile> }> {
   const { session, post } = openSession();
   await post("Profiler.enable");
   await post("Profiler.start");
   return {
-    async stop(to) {
-      const { profile } = await post<{ profile: object }>("Profiler.stop");
+    async stop() {
+      const { profile } = await post<{ profile: Profiler.Profile }>("Profiler.stop");
       session.disconnect();
-      to.write(JSON.stringify(profile));
+      return profile;
     },
   };
+}
+
+/** Records a CPU profile: JSON of DevTools' `.cpuprofile`. */
+export async function recordCpu(): Promise<Recording> {
+  const recording = await recordProfile();
+  return { stop: async (to) => void to.write(JSON.stringify(await recording.stop())) };
 }
 
 /** Records events of Node and V8: JSON of Chrome's trace event format. They are written when it stops. */
@@ -188,14 +159,6 @@ export async function recordTrace(): Promise<Recording> {
 
 /** Records a CPU profile and folds it into the stalls of the event loop. */
 export async function recordStalls(minimumNs: number): Promise<{ stop(): Promise<StallProfile> }> {
-  const { session, post } = openSession();
-  await post("Profiler.enable");
-  await post("Profiler.start");
-  return {
-    async stop() {
-      const { profile } = await post<{ profile: Parameters<typeof foldStalls>[0] }>("Profiler.stop");
-      session.disconnect();
-      return foldStalls(profile, minimumNs);
-    },
-  };
+  const recording = await recordProfile();
+  return { stop: async () => foldStalls(await recording.stop(), minimumNs) };
 }

@@ -31,7 +31,6 @@ export class WaitRecorder {
     this.#fraction = fraction;
   }
 
-  /** The fraction in force. */
   get fraction(): number {
     return this.#fraction;
   }

@@ -4,7 +4,6 @@ import { createFailures, type Failures } from "../../base/telemetry/failures.ts"
 import type { Logger } from "../../base/telemetry/logger.ts";
 import { createMetrics, type Metrics, mergeExpositions, renewableMetrics } from "../../base/telemetry/metrics.ts";
 import { createTimers, type Timers } from "../../base/telemetry/timers.ts";
-import type { Tracer } from "../../base/telemetry/tracer.ts";
 import type { SyncedEngine } from "../../consensus/cometbft/state-sync.ts";
 import { Contracts } from "../../dev/artifacts/contracts.ts";
 import { readArtifacts } from "../../dev/artifacts/read-artifacts.ts";
@@ -15,7 +14,7 @@ import { forkInfoOf } from "../adapters/node-port.ts";
 import type { NodeProvider } from "../adapters/provider.ts";
 import type { Listener } from "../adapters/rpc-endpoints.ts";
 import type { Config } from "../config/config.ts";
-import { InvalidConfigError } from "../config/errors.ts";
+import { invalidSetting } from "../config/errors.ts";
 import { assertPhrase } from "../config/genesis/dev-wallet.ts";
 import { isInMemory } from "../config/home.ts";
 import { clientVersion } from "../config/package.ts";
@@ -38,6 +37,7 @@ import { openDevStateFiles, readDevState } from "./dev/dev-state-files.ts";
 import { createLoadState } from "./dev/load-state.ts";
 import { createReset } from "./dev/reset-chain.ts";
 import { finishReset, removeChain } from "./dev/reset-home.ts";
+import type { NodeTools } from "./node-tools.ts";
 import { openTracer } from "./open-tracer.ts";
 import { Resources } from "./resources.ts";
 import { RpcRole } from "./rpc/rpc-role.ts";
@@ -61,7 +61,6 @@ export class NodeInProcess implements RunningNode {
   readonly failure: Promise<unknown>;
   readonly failures: Failures;
   readonly timers: Timers;
-  readonly #machineTimers: Timers;
   readonly #config: Config;
   readonly #log: Logger;
   readonly #hooks: NodeHooks;
@@ -73,7 +72,7 @@ export class NodeInProcess implements RunningNode {
   readonly #activity: ActivityLog | undefined;
   #onFatal: (error: unknown) => void = () => {};
   #synced: SyncedEngine | undefined;
-  #tracer: Tracer | undefined;
+  #tools: NodeTools;
   #role: ChainRole | undefined;
   #rpc: RpcRole | undefined;
   #status: ChainStatus | undefined;
@@ -90,8 +89,10 @@ export class NodeInProcess implements RunningNode {
     // Without artifacts calls are shown by their selectors.
     if (config.dev && config.devChain.printTraces) this.#contracts ??= new Contracts();
     this.failures = createFailures(log, this.#metrics);
-    this.#machineTimers = createTimers(this.failures);
-    this.timers = hooks.timers ?? this.#machineTimers;
+    const machineTimers = createTimers(this.failures);
+    this.timers = hooks.timers ?? machineTimers;
+    const { failures, timers } = this;
+    this.#tools = { log, metrics: this.#metrics, failures, timers, machineTimers, tracer: undefined };
     this.failure = new Promise((settle) => {
       this.#onFatal = settle;
     });
@@ -138,32 +139,32 @@ export class NodeInProcess implements RunningNode {
   async #open(): Promise<void> {
     const config = this.#config;
     const resources = this.#resources;
-    const log = this.#log;
-    const tracer = await openTracer(config, { log, metrics: this.#metrics, timers: this.#machineTimers });
+    const { log, metrics, failures, timers, machineTimers } = this.#tools;
+    const tracer = await openTracer(config, { log, metrics, timers: machineTimers });
     resources.add(() => tracer?.close());
-    this.#tracer = tracer;
+    this.#tools = { ...this.#tools, tracer };
     this.#synced = await this.#networkEngine?.syncFromPeers(config, {
-      metrics: this.#metrics,
+      metrics,
       log: log.child("state-sync"),
-      timers: this.#machineTimers,
+      timers: machineTimers,
     });
     // CometBFT runs already after state sync, and ends when there is no chain for it.
     let hasEngine = false;
     resources.add(() => (hasEngine ? undefined : this.#synced?.close()));
     if (config.dev) await assertPhrase(config);
     if (config.dev && !isInMemory(config)) finishReset(config.home);
-    const state = await readDevState(config, this.timers, log.child("dev"));
-    const fork = await openFork(config, { log: log.child("fork"), timers: this.#machineTimers });
+    const state = await readDevState(config, timers, log.child("dev"));
+    const fork = await openFork(config, { log: log.child("fork"), timers: machineTimers });
     this.#role = await this.#openRole({ fork, loaded: fork === undefined ? state : undefined });
     resources.add(() => this.#role!.stop());
     this.#status = statusOf(this.#role);
     const stateFiles = await openDevStateFiles(config, () => this.core, state, {
       log: log.child("dev"),
-      failures: this.failures,
-      timers: this.timers,
+      failures,
+      timers,
     });
     resources.add(() => stateFiles.close());
-    const tls = openTlsFiles(config, { log: log.child("tls"), timers: this.timers });
+    const tls = openTlsFiles(config, { log: log.child("tls"), timers });
     resources.add(() => tls?.close());
     if (config.metrics.enable) {
       this.#measured = await listenMetrics({
@@ -173,21 +174,16 @@ export class NodeInProcess implements RunningNode {
         readiness: () => this.readiness(),
       });
       resources.add(() => this.#measured?.close());
-      if (tls !== undefined) declareCertificateMetrics(this.#metrics, tls);
+      if (tls !== undefined) declareCertificateMetrics(metrics, tls);
       if (!isInMemory(config)) {
-        const usage = new DiskUsage(config.home, { metrics: this.#metrics, timers: this.timers });
+        const usage = new DiskUsage(config.home, { metrics, timers });
         resources.add(() => usage.close());
       }
     }
     this.#rpc = await RpcRole.start(config, {
+      ...this.#tools,
       role: this.#role,
-      log,
       activity: this.#activity,
-      tracer: this.#tracer,
-      metrics: this.#metrics,
-      failures: this.failures,
-      timers: this.timers,
-      machineTimers: this.#machineTimers,
       readiness: () => this.readiness(),
       tls,
       artifacts: this.#contracts,
@@ -197,7 +193,7 @@ export class NodeInProcess implements RunningNode {
         replace: (fork) => this.#replaceRole({ fork }),
         onFatal: this.#onFatal,
         log: log.child("fork"),
-        timers: this.#machineTimers,
+        timers: machineTimers,
       }),
       loadState: createLoadState(config, {
         role: () => this.core,
@@ -209,7 +205,7 @@ export class NodeInProcess implements RunningNode {
     resources.add(() => this.#rpc?.close());
     this.#logTransactions(this.#rpc.execution);
     await this.#role.start();
-    await replayForkedTransactions(config, this.#role, this.#machineTimers);
+    await replayForkedTransactions(config, this.#role, machineTimers);
     hasEngine = true;
   }
 
@@ -219,16 +215,7 @@ export class NodeInProcess implements RunningNode {
     try {
       const role = new ChainRole(
         this.#config,
-        {
-          log: this.#log,
-          metrics: this.#metrics,
-          failures: this.failures,
-          timers: this.timers,
-          machineTimers: this.#machineTimers,
-          networkEngine: this.#networkEngine,
-          synced: this.#synced,
-          tracer: this.#tracer,
-        },
+        { ...this.#tools, networkEngine: this.#networkEngine, synced: this.#synced },
         { ...this.#hooks, onFatal: this.#onFatal, fork, loaded: blocks > 0 ? loaded : undefined },
       );
       if (blocks > 0 && !isInMemory(this.#config)) finishLoading(this.#config.home);
@@ -340,10 +327,7 @@ function statusOf({ chain, opened }: ChainRole): ChainStatus {
 /** The contracts of `--artifacts`. @throws InvalidConfigError */
 function readContracts({ devChain: { artifacts: directory } }: Config, log: Logger): Contracts | undefined {
   if (directory === null) return undefined;
-  if (!existsSync(directory)) {
-    const key = "artifacts";
-    throw new InvalidConfigError(`${key}: no folder ${directory}`, { key });
-  }
+  if (!existsSync(directory)) throw invalidSetting("artifacts", `no folder ${directory}`);
   const contracts = readArtifacts(resolve(directory), (file, reason) => {
     log.warn("skipped an unusable artifact", { file, reason });
   });

@@ -5,7 +5,6 @@ import type { Listener } from "../adapters/rpc-endpoints.ts";
 import type { Config } from "../config/config.ts";
 import type { DevAccount, DevWallet } from "../keystore/dev-accounts.ts";
 
-/** The chain at start. */
 export type ChainStatus = {
   readonly chainId: bigint;
   readonly head: number;
@@ -24,7 +23,6 @@ export type ChainStatus = {
     /** In wei; 0 before London. */
     readonly baseFeePerGas: bigint;
   };
-  /** What the accounts are derived from. */
   readonly devWallet: DevWallet;
   /** Unlocked accounts whose keys are public; none but on a dev chain. */
   readonly devAccounts: readonly DevAccount[];

@@ -8,7 +8,7 @@ import { CAPACITY_MIN, LightClients } from "../../heritage/les/serving/light-cli
 import type { Kv } from "../../store/storage/kv.ts";
 import { openDurableLmdbKv } from "../../store/storage/lmdb/lmdb-kv.ts";
 import type { Config } from "../config/config.ts";
-import { InvalidConfigError } from "../config/errors.ts";
+import { invalidSetting } from "../config/errors.ts";
 import { dataPath } from "../config/home.ts";
 
 /** Cost units a millisecond of one percent of a core. */
@@ -34,9 +34,7 @@ export class LightClientService {
     const totalCapacity = les.serve * UNITS_PER_PERCENT;
     if (les.serve > 0 && totalCapacity < CAPACITY_MIN) {
       const key = "les.serve";
-      throw new InvalidConfigError(`${key}: ${les.serve} is less than one client needs; use 0, or at least 2`, {
-        key,
-      });
+      throw invalidSetting(key, `${les.serve} is less than one client needs; use 0, or at least 2`);
     }
     this.#directory = join(dataPath(home), "les");
     const clients = new LightClients(

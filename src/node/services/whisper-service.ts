@@ -86,7 +86,6 @@ export class WhisperService {
     return this.#transport?.addresses() ?? [];
   }
 
-  /** Ids of the peers that are connected. */
   peers(): readonly string[] {
     return this.#peers?.ids() ?? [];
   }

@@ -6,7 +6,6 @@ declare module "wasm:*" {
   export default bytes;
 }
 
-/** Version of this package. */
 declare module "evmint:version" {
   const version: string;
   export default version;

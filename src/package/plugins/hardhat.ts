@@ -36,7 +36,6 @@ type NetworkHooks = {
   ): Promise<void>;
 };
 
-/** A plugin of Hardhat 3. */
 export type EvmintHardhatPlugin = {
   id: string;
   npmPackage: string;

@@ -42,8 +42,8 @@ export const THREAD_MUTANTS: readonly Mutant[] = [
     patches: [
       {
         file: "src/node/calls/following-execution.ts",
-        from: `    this.#store.catchUp();\n    this.#agreed`,
-        to: `    this.#agreed`,
+        from: "    this.#chain.catchUp();",
+        to: "    this.#chain.followRules();",
       },
     ],
     plan: {},

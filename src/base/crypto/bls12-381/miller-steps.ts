@@ -21,7 +21,6 @@ export function defineMillerSteps(module: ModuleBuilder, fp2: FieldFunctions, co
     ...[number, number, number],
   ];
   return {
-    /** doubleStep(line, r): the tangent at r, and r doubled */
     doubleStep: module.define(["i32", "i32"], [], (f, line, r) => {
       const [x, y, z] = [nth(r!, 0), nth(r!, 1), nth(r!, 2)];
       f.do(

@@ -7,7 +7,6 @@ import type { FieldShape } from "../field/shape.ts";
 import { defineQuadratic, defineTower, TOWER_SCRATCH } from "../field/tower.ts";
 import { defineMillerSteps } from "./miller-steps.ts";
 
-/** Elements of Fp2 for lines. */
 const LINE_SCRATCH = 8;
 
 /** Elements of Fp2 that `definePairing` needs for itself and the tower. */

@@ -31,7 +31,6 @@ export class FieldSpace {
     this.#constants = this.reserve(CONSTANTS);
   }
 
-  /** Address of so many elements. */
   reserve(elements: number): number {
     const address = this.#top;
     this.#top += elements * this.shape.size;

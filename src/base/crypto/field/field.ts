@@ -57,7 +57,6 @@ function defineMultiply(module: ModuleBuilder, shape: FieldShape): FunctionRef {
   });
 }
 
-/** The limbs of the element at `address` as variables. */
 export function loadLimbs(f: FunctionBuilder, { limbs }: FieldShape, address: Operand): Local[] {
   return indexes(limbs).map((i) => f.i64(i64.load(address, 8 * i)));
 }
@@ -178,7 +177,6 @@ function storeReduced(f: FunctionBuilder, to: Operand, value: readonly Local[], 
   });
 }
 
-/** The pairs of limbs whose product belongs to `column`. */
 function pairs(column: number, limbs: number): [number, number][] {
   return indexes(limbs)
     .map((i): [number, number] => [i, column - i])

@@ -86,7 +86,6 @@ function sum(terms: readonly { readonly factor: number; readonly value: Operand 
 export type SumTerm = readonly [factor: number, of: Operand, xi?: typeof XI | undefined];
 export const XI = "ξ";
 
-/** Emits `to` = the sum of `terms`. */
 export type Combine = (to: Operand, ...terms: readonly SumTerm[]) => Code;
 
 /**

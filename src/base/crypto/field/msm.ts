@@ -88,7 +88,6 @@ function digitsOf(scalar: bigint, { base, digits }: MsmGroup): bigint[] {
   });
 }
 
-/** Where the first term is stored. */
 export function firstTerm({ size }: Pick<MsmGroup, "size">, work: number): number {
   return work + 2 * 3 * size;
 }

@@ -8,7 +8,6 @@ import type { FieldFunctions } from "./field.ts";
  * Explicit-Formulas Database: dbl-2009-l for a = 0, dbl-2001-b (its first half) for a = −3, add-2007-bl, madd-2007-bl. The result may go to an operand's address.
  */
 export type PointFunctions = {
-  /** double(to, p) */
   readonly double: FunctionRef;
   /** add(to, p, q, qy): p + q, with y of q at `qy`, so that the address of −y subtracts */
   readonly add: FunctionRef;

@@ -22,7 +22,6 @@ import { type FieldShape, limbsOf } from "./shape.ts";
  * Results may go to an operand's address.
  */
 export type TowerFunctions = {
-  /** mul6(to, a, b) in Fp6 */
   readonly mul6: FunctionRef;
   /** mulByV(to, a): a·v in Fp6 */
   readonly mulByV: FunctionRef;

@@ -1,14 +1,12 @@
 import { bigintToFixedBytes, bytesToBigint, concatBytes } from "../../primitives/bytes.ts";
 import { type Hash, hashFromBytes } from "../../primitives/hash.ts";
 import { sha256 } from "../hashes.ts";
+import { invertAllModulo, invertModulo, powerModulo } from "../modular.ts";
 import { type KzgFault, openingFault } from "./opening.ts";
 import {
   bitReversed,
   decodeScalars,
   interpolateAtRoots,
-  invert,
-  invertAll,
-  power,
   reduce,
   rootsOfUnity,
   SCALAR_LENGTH,
@@ -63,11 +61,14 @@ function evaluateBlob(values: readonly bigint[], z: bigint): bigint {
   const roots = blobDomain();
   const at = roots.indexOf(z);
   if (at !== -1) return values[at]!;
-  const inverses = invertAll(roots.map((root) => reduce(z - root)));
+  const inverses = invertAllModulo(
+    roots.map((root) => reduce(z - root)),
+    SCALAR_ORDER,
+  );
   let sum = 0n;
   for (let i = 0; i < values.length; i++) {
     sum += (((values[i]! * roots[i]!) % SCALAR_ORDER) * inverses[i]!) % SCALAR_ORDER;
   }
   const length = BigInt(values.length);
-  return reduce(reduce(sum) * reduce((power(z, length) - 1n) * invert(length)));
+  return reduce(reduce(sum) * reduce((powerModulo(z, length, SCALAR_ORDER) - 1n) * invertModulo(length, SCALAR_ORDER)));
 }

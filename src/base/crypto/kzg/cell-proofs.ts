@@ -2,12 +2,13 @@ import { bigintToFixedBytes } from "../../primitives/bytes.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
 import { blsWorkspace } from "../bls12-381/bls12-381.ts";
 import { FP_SIZE, FR_SIZE, G1_SIZE, type Mcl } from "../mcl.ts";
+import { invertModulo } from "../modular.ts";
 import { BLOB_SCALARS } from "./blob.ts";
 import { readCellSetup } from "./cell-setup-file.ts";
 import { CELL_SCALARS, CELLS_PER_BLOB } from "./cells.ts";
 import { polynomialOf } from "./commit.ts";
 import { borrowPoints, linearCombination, writeCompressed, writeInfinity } from "./g1.ts";
-import { bitReversed, evaluateAtRoots, invert, transform } from "./scalar.ts";
+import { bitReversed, evaluateAtRoots, SCALAR_ORDER, transform } from "./scalar.ts";
 
 /** Chunks of 64 coefficients a blob's polynomial has. */
 const CHUNKS = BLOB_SCALARS / CELL_SCALARS;
@@ -85,7 +86,7 @@ function transformPoints(mcl: Mcl, points: number, inverse: boolean): void {
     };
     transform(shape, inverse);
     if (!inverse) return;
-    const scale = invert(BigInt(CELLS_PER_BLOB));
+    const scale = invertModulo(BigInt(CELLS_PER_BLOB), SCALAR_ORDER);
     for (let i = 0; i < CELLS_PER_BLOB; i++) {
       multiply(at(i), scale);
       module.mclBnG1_neg(at(i), product);

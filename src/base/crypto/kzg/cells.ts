@@ -115,7 +115,6 @@ function cosetExponent(index: number): number {
   return reverseBits(index, CELLS_PER_BLOB);
 }
 
-/** h⁶⁴ for cell `index`. */
 function cosetPower(index: number): bigint {
   return rootsOfUnity(EXTENDED_SCALARS)[cosetExponent(index) * CELL_SCALARS]!;
 }

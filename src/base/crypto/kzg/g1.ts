@@ -22,7 +22,6 @@ const FLAGS = COMPRESSED | INFINITE | LARGER;
 const LARGER_ROOT_MIN = hexToBytes(
   "0x0d0088f51cbff34d258dd3db21a5d66bb23ba5c279c2895fb39869507b587b120f55ffff58a9ffffdcff7fffffffd556",
 );
-/** The curve is y² = x³ + 4. */
 const CURVE_CONSTANT = 4;
 
 /**
@@ -91,7 +90,6 @@ export function linearCombination(result: number, points: number, scalars: reado
   });
 }
 
-/** Runs `body` with room for `count` points in a row. */
 export function borrowPoints<T>(count: number, body: (points: number) => T): T {
   return blsWorkspace().mcl.borrow(count * G1_SIZE, body);
 }

@@ -1,6 +1,7 @@
 import { bytesToBigint } from "../../primitives/bytes.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
 import { isBelow } from "../mcl.ts";
+import { invertModulo, powerModulo } from "../modular.ts";
 
 /** BLS_MODULUS, the order r of BLS12-381's groups: blobs are vectors of integers below it (EIP-4844). */
 export const SCALAR_ORDER = 0x73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001n;
@@ -14,37 +15,6 @@ const GENERATOR = 7n;
 export function reduce(value: bigint): bigint {
   const rest = value % SCALAR_ORDER;
   return rest < 0n ? rest + SCALAR_ORDER : rest;
-}
-
-export function power(base: bigint, exponent: bigint): bigint {
-  let result = 1n;
-  let square = base;
-  for (let rest = exponent; rest > 0n; rest >>= 1n) {
-    if (rest & 1n) result = (result * square) % SCALAR_ORDER;
-    square = (square * square) % SCALAR_ORDER;
-  }
-  return result;
-}
-
-/** Of a value that is not 0. */
-export function invert(value: bigint): bigint {
-  return power(value, SCALAR_ORDER - 2n);
-}
-
-/** Inverses of nonzero values, at the cost of one inversion and three multiplications each (Montgomery's trick). */
-export function invertAll(values: readonly bigint[]): bigint[] {
-  const inverses: bigint[] = [];
-  let product = 1n;
-  for (const value of values) {
-    inverses.push(product);
-    product = (product * value) % SCALAR_ORDER;
-  }
-  let inverse = invert(product);
-  for (let i = values.length - 1; i >= 0; i--) {
-    inverses[i] = (inverses[i]! * inverse) % SCALAR_ORDER;
-    inverse = (inverse * values[i]!) % SCALAR_ORDER;
-  }
-  return inverses;
 }
 
 /** True when the 32 bytes of `bytes` at `offset` are a canonical scalar: below the order. */
@@ -68,7 +38,7 @@ const rootsByOrder = new Map<number, readonly bigint[]>();
 export function rootsOfUnity(order: number): readonly bigint[] {
   const known = rootsByOrder.get(order);
   if (known) return known;
-  const root = power(GENERATOR, (SCALAR_ORDER - 1n) / BigInt(order));
+  const root = powerModulo(GENERATOR, (SCALAR_ORDER - 1n) / BigInt(order), SCALAR_ORDER);
   const roots = [1n];
   for (let i = 1; i < order; i++) roots.push((roots[i - 1]! * root) % SCALAR_ORDER);
   rootsByOrder.set(order, roots);
@@ -129,7 +99,7 @@ export function evaluateAtRoots(coefficients: readonly bigint[]): bigint[] {
 export function interpolateAtRoots(values: readonly bigint[]): bigint[] {
   const coefficients = [...values];
   transform(onScalars(coefficients), true);
-  const scale = invert(BigInt(values.length));
+  const scale = invertModulo(BigInt(values.length), SCALAR_ORDER);
   return coefficients.map((coefficient) => (coefficient * scale) % SCALAR_ORDER);
 }
 

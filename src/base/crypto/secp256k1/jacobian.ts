@@ -23,7 +23,6 @@ import {
 export const JACOBIAN_SIZE = 3 * ELEMENT_SIZE;
 
 export type JacobianFunctions = {
-  /** double(p): p = 2p */
   readonly double: FunctionRef;
   /** add(p, qx, qy, sign): p = p + q or, with sign −1 in place of 0, p − q, for every p and an affine q */
   readonly add: FunctionRef;

@@ -37,7 +37,6 @@ export type Layout = {
   readonly generatorTable: number;
   /** Lists of sums for each of MULTIPLE_STEPS, those of a recovery after those of another. */
   readonly multipleSums: readonly number[];
-  /** The same for each halving. */
   readonly halvingSums: readonly number[];
   readonly multiples: number;
   readonly multiplesSize: number;

@@ -5,9 +5,7 @@ import { assign, ELEMENT_SIZE, load, PRIME, place, product, square } from "./fie
 
 /** Functions over addresses of elements; the result goes to the first address. */
 export type FieldFunctions = {
-  /** mul(to, a, b) */
   readonly mul: FunctionRef;
-  /** sqr(to, a) */
   readonly sqr: FunctionRef;
   /** invert(to, a): a⁻¹, or 0 for 0 */
   readonly invert: FunctionRef;

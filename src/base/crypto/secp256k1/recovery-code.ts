@@ -39,7 +39,6 @@ export type RecoveryFunctions = {
   addAll(list: number, count: number): void;
   /** endomorphism(multiple): sets its BETA·x. */
   endomorphism(multiple: number): void;
-  /** clear(p): p = infinity */
   clear(p: number): void;
   double(p: number): void;
   add(p: number, qx: number, qy: number, sign: bigint): void;

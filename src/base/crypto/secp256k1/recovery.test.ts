@@ -3,11 +3,11 @@ import { test } from "node:test";
 import { secp256k1 as noble } from "@noble/curves/secp256k1.js";
 import fc from "../../../../test/support/fast-check.ts";
 import { bigintToFixedBytes } from "../../primitives/bytes.ts";
-import { invertModulo } from "../modular.ts";
+import { invertAllModulo, invertModulo } from "../modular.ts";
 import { hasScalars, signatureBytes } from "../secp256k1.ts";
 import type { SignedDigest } from "../secp256k1-backend.ts";
 import { createKeyRecovery } from "./recovery.ts";
-import { DIGIT_COUNT, invertScalars, LAMBDA, ORDER, splitScalar, writeDigits } from "./scalars.ts";
+import { DIGIT_COUNT, LAMBDA, ORDER, splitScalar, writeDigits } from "./scalars.ts";
 
 const recovery = createKeyRecovery();
 
@@ -129,10 +129,10 @@ test("a scalar is split into halves below 2^128, and their digits sum up to them
   );
 });
 
-test("invertScalars inverts each value", () => {
+test("invertAllModulo inverts each value", () => {
   fc.assert(
     fc.property(fc.array(scalars, { minLength: 1, maxLength: 20 }), (values) => {
-      invertScalars(values).forEach((inverse, i) => {
+      invertAllModulo(values, ORDER).forEach((inverse, i) => {
         assert.equal(modulo(inverse * values[i]!), 1n);
       });
     }),

@@ -1,11 +1,12 @@
 import { bytesToBigint, readBigint } from "../../primitives/bytes.ts";
 import { compileModule } from "../../wasm/compile.ts";
+import { invertAllModulo } from "../modular.ts";
 import type { SignedDigest } from "../secp256k1-backend.ts";
 import { AFFINE_SIZE } from "./affine.ts";
 import { JACOBIAN_SIZE } from "./jacobian.ts";
 import { type Layout, layoutOf, MULTIPLE_STEPS, multipleAt, ODD_MULTIPLES, writeSumLists } from "./layout.ts";
 import { MULTIPLE_SIZE, type RecoveryFunctions, recoveryModule, WINDOW_MULTIPLES, WINDOWS } from "./recovery-code.ts";
-import { DIGIT_COUNT, invertScalars, ORDER, splitScalar, writeDigits } from "./scalars.ts";
+import { DIGIT_COUNT, ORDER, splitScalar, writeDigits } from "./scalars.ts";
 
 /** Recoveries that share their inversions: with more of them the points leave the second level of the cache. */
 const BATCH_MAX = 64;
@@ -81,7 +82,7 @@ export function createKeyRecovery(): KeyRecovery {
     MULTIPLE_STEPS.forEach((sums, step) => {
       wasm.addAll(layout.multipleSums[step]!, count * sums.length);
     });
-    const inverses = invertScalars(rs);
+    const inverses = invertAllModulo(rs, ORDER);
     inputs.forEach((input, i) => {
       writeScalars(i, input, inverses[i]!);
       wasm.select(pointsOf(i), layout.encoded + 32 * i, layout.generatorTable);

@@ -1,6 +1,3 @@
-import { invertModulo } from "../modular.ts";
-
-/** Order n of the group. */
 export const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
 /** The endomorphism (x, y) → (BETA·x, y) multiplies by LAMBDA: both are cube roots of 1. */
@@ -22,23 +19,6 @@ export function splitScalar(scalar: bigint): readonly [bigint, bigint] {
   const c1 = (scalar * G1 + HALF) >> PRECISION;
   const c2 = (scalar * G2 + HALF) >> PRECISION;
   return [scalar - c1 * A1 - c2 * A2, c1 * B1 - c2 * A1];
-}
-
-/** The inverses modulo n of `values`, which must not be 0, with one inversion. */
-export function invertScalars(values: readonly bigint[]): bigint[] {
-  const before: bigint[] = [];
-  let all = 1n;
-  for (const value of values) {
-    before.push(all);
-    all = (all * value) % ORDER;
-  }
-  let inverse = invertModulo(all, ORDER);
-  const inverses = new Array<bigint>(values.length);
-  for (let i = values.length - 1; i >= 0; i--) {
-    inverses[i] = (before[i]! * inverse) % ORDER;
-    inverse = (inverse * values[i]!) % ORDER;
-  }
-  return inverses;
 }
 
 /** Positions that a digit of a number below 2^128 can have. */

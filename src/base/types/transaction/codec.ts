@@ -9,7 +9,6 @@ import type { AccessList, Transaction } from "./transaction.ts";
 /** A transaction without signature, hash and encoding. */
 type FieldsOf<T extends Transaction> = T extends Transaction ? Omit<T, "v" | "r" | "s" | "hash" | "raw"> : never;
 
-/** The fields of any type of transaction. */
 export type TransactionFields = FieldsOf<Transaction>;
 
 /** What sets one type of transaction apart on the wire. */

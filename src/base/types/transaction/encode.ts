@@ -5,31 +5,17 @@ import { accessListCodec, blobCodec, feeMarketCodec, setCodeCodec } from "./fee-
 import { legacyCodec } from "./legacy.ts";
 import type { BlobSidecar, Transaction } from "./transaction.ts";
 
+const CODECS = { 0: legacyCodec, 1: accessListCodec, 2: feeMarketCodec, 3: blobCodec, 4: setCodeCodec } as const;
+
 /** The fields in front of the signature, in wire order. */
 export function fieldItems(fields: TransactionFields): RlpItem[] {
-  switch (fields.type) {
-    case 0:
-      return legacyCodec.fieldItems(fields);
-    case 1:
-      return accessListCodec.fieldItems(fields);
-    case 2:
-      return feeMarketCodec.fieldItems(fields);
-    case 3:
-      return blobCodec.fieldItems(fields);
-    case 4:
-      return setCodeCodec.fieldItems(fields);
-  }
-}
-
-/** `type ‖ rlp(items)` (EIP-2718), or the bare list for type 0. */
-export function encodeEnvelope(type: Transaction["type"], items: readonly RlpItem[]): Uint8Array {
-  return encodeTypedRlp(type, items);
+  return CODECS[fields.type].fieldItems(fields as never);
 }
 
 /** The transaction of `fields` under a signature; with v, r and s 0 it is the unsigned form that wallets fill in. */
 export function buildTransaction(fields: TransactionFields, signature: WireSignature): Transaction {
   const { v, r, s } = signature;
-  const raw = encodeEnvelope(fields.type, [...fieldItems(fields), ...signatureItems(signature)]);
+  const raw = encodeTypedRlp(fields.type, [...fieldItems(fields), ...signatureItems(signature)]);
   return { ...fields, v, r, s, hash: keccak256Hash(raw), raw };
 }
 
@@ -37,7 +23,7 @@ export function buildTransaction(fields: TransactionFields, signature: WireSigna
 export function encodePooledTransaction(tx: Transaction, sidecar?: BlobSidecar): Uint8Array {
   if (tx.type !== 3 || !sidecar) return tx.raw;
   const version = sidecar.wrapperVersion === 0 ? [] : [Uint8Array.of(sidecar.wrapperVersion)];
-  return encodeEnvelope(3, [
+  return encodeTypedRlp(3, [
     [...fieldItems(tx), ...signatureItems(tx)],
     ...version,
     sidecar.blobs,

@@ -1,5 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import { EMPTY_BYTES, readBigint } from "../../primitives/bytes.ts";
+import { type Hash, ZERO_HASH } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
 import { chainIdFromV } from "./legacy.ts";
@@ -18,65 +19,45 @@ export function decodePlainForm(bytes: Uint8Array): LegacyTransaction | FeeMarke
 
 function readFeeMarket(raw: Uint8Array): FeeMarketTransaction | undefined {
   const items = new PlainItems(raw, 1);
-  const chainId = items.uint(32);
-  const nonce = items.uint(8);
-  const maxPriorityFeePerGas = items.uint(32);
-  const maxFeePerGas = items.uint(32);
-  const gasLimit = items.uint(8);
-  const to = items.recipient();
-  const value = items.uint(32);
-  const data = items.bytes();
-  items.emptyList();
-  const v = items.uint(32);
-  const r = items.uint(32);
-  const s = items.uint(32);
-  if (!items.areAllRead()) return undefined;
-  return {
+  const tx: FeeMarketTransaction = {
     type: 2,
-    chainId,
-    nonce,
-    maxPriorityFeePerGas,
-    maxFeePerGas,
-    gasLimit,
-    to,
-    value,
-    data,
-    accessList: NO_ACCESS_LIST,
-    v,
-    r,
-    s,
-    hash: keccak256Hash(raw),
+    chainId: items.uint(32),
+    nonce: items.uint(8),
+    maxPriorityFeePerGas: items.uint(32),
+    maxFeePerGas: items.uint(32),
+    gasLimit: items.uint(8),
+    to: items.recipient(),
+    value: items.uint(32),
+    data: items.bytes(),
+    accessList: items.emptyList(),
+    v: items.uint(32),
+    r: items.uint(32),
+    s: items.uint(32),
+    hash: items.hash(),
     raw,
   };
+  return items.areAllRead() ? tx : undefined;
 }
 
 function readLegacy(raw: Uint8Array): LegacyTransaction | undefined {
   const items = new PlainItems(raw, 0);
-  const nonce = items.uint(8);
-  const gasPrice = items.uint(32);
-  const gasLimit = items.uint(8);
-  const to = items.recipient();
-  const value = items.uint(32);
-  const data = items.bytes();
-  const v = items.uint(32);
-  const r = items.uint(32);
-  const s = items.uint(32);
-  if (!items.areAllRead()) return undefined;
-  return {
-    type: 0,
-    chainId: chainIdFromV(v),
-    nonce,
-    gasPrice,
-    gasLimit,
-    to,
-    value,
-    data,
-    v,
-    r,
-    s,
-    hash: keccak256Hash(raw),
+  const tx = {
+    type: 0 as const,
+    chainId: undefined as bigint | undefined,
+    nonce: items.uint(8),
+    gasPrice: items.uint(32),
+    gasLimit: items.uint(8),
+    to: items.recipient(),
+    value: items.uint(32),
+    data: items.bytes(),
+    v: items.uint(32),
+    r: items.uint(32),
+    s: items.uint(32),
+    hash: items.hash(),
     raw,
   };
+  tx.chainId = chainIdFromV(tx.v);
+  return items.areAllRead() ? tx : undefined;
 }
 
 /** The items of one list, in order. After the first fault every method returns something of no meaning. */
@@ -104,7 +85,11 @@ class PlainItems {
     return this.#isPlain && this.#next === this.#bytes.length;
   }
 
-  /** An integer of at most `lengthMax` bytes. */
+  /** The transaction's hash after its last item; for a form that another decoder reads, nothing is hashed. */
+  hash(): Hash {
+    return this.areAllRead() ? keccak256Hash(this.#bytes) : ZERO_HASH;
+  }
+
   uint(lengthMax: number): bigint {
     const first = this.#bytes[this.#next];
     if (first !== undefined && first < 0x80) {
@@ -142,8 +127,9 @@ class PlainItems {
     return this.#take(length);
   }
 
-  emptyList(): void {
+  emptyList(): AccessList {
     if (this.#bytes[this.#next++] !== 0xc0) this.#isPlain = false;
+    return NO_ACCESS_LIST;
   }
 
   /** The length of a string of at most 55 bytes, whose content is next. */

@@ -2,9 +2,9 @@ import { sign } from "../../crypto/secp256k1.ts";
 import { addressToBytes } from "../../primitives/address.ts";
 import { bigintToBytes, concatBytes, EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { keccak256 } from "../../primitives/keccak.ts";
-import { encodeRlp } from "../../primitives/rlp.ts";
+import { encodeRlp, encodeTypedRlp } from "../../primitives/rlp.ts";
 import type { TransactionFields } from "./codec.ts";
-import { buildTransaction, encodeEnvelope, fieldItems } from "./encode.ts";
+import { buildTransaction, fieldItems } from "./encode.ts";
 import { legacyV } from "./legacy.ts";
 import type { Authorization, Transaction } from "./transaction.ts";
 
@@ -42,7 +42,7 @@ export function signingHash(fields: TransactionFields): Uint8Array {
   if (fields.type === 0 && fields.chainId !== undefined) {
     items.push(bigintToBytes(fields.chainId), EMPTY_BYTES, EMPTY_BYTES);
   }
-  return keccak256(encodeEnvelope(fields.type, items));
+  return keccak256(encodeTypedRlp(fields.type, items));
 }
 
 /** The 32 bytes an authority signs: keccak256(0x05 ‖ rlp([chainId, address, nonce])), EIP-7702. */

@@ -17,7 +17,6 @@ const FIELD_COUNT: Readonly<Record<Transaction["type"], number>> = {
   4: 10,
 };
 
-/** RLP of two empty strings. */
 const EMPTY_STRINGS = [0x80, 0x80] as const;
 
 /**
@@ -52,7 +51,6 @@ export function readSignedDigest(raw: Uint8Array, hardfork: Hardfork): SignedDig
   return isInRange ? signed : undefined;
 }
 
-/** Where the content of the integer at `offset` begins. */
 function contentStart(raw: Uint8Array, offset: number): number {
   return raw[offset]! < 0x80 ? offset : offset + 1;
 }

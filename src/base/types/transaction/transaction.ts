@@ -2,7 +2,6 @@ import { type Hardfork, isAtLeast } from "../../params/hardforks.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 
-/** One entry of an EIP-2930 access list. */
 export type AccessListEntry = {
   readonly address: Address;
   readonly storageKeys: readonly Hash[];
@@ -31,7 +30,6 @@ type TransactionBase = {
   readonly v: bigint;
   readonly r: bigint;
   readonly s: bigint;
-  /** keccak256 of `raw` */
   readonly hash: Hash;
   /** Canonical EIP-2718 encoding as it stands in a block body: never with blobs. */
   readonly raw: Uint8Array;
@@ -104,12 +102,10 @@ const SINCE: Readonly<Record<Transaction["type"], Hardfork>> = {
   4: "prague",
 };
 
-/** The fork that brought transactions of `type`. */
 export function transactionTypeSince(type: Transaction["type"]): Hardfork {
   return SINCE[type];
 }
 
-/** True when a block of `hardfork` may hold transactions of `type`. */
 export function isTransactionTypeSupported(type: Transaction["type"], hardfork: Hardfork): boolean {
   return isAtLeast(hardfork, SINCE[type]);
 }

@@ -45,7 +45,6 @@ export type Handle = number & { readonly __brand: "QuickJsValue" };
 /** The script threw or could not be parsed; the message is the thrown value as text. */
 export class ScriptError extends Error {}
 
-/** The script needs more memory than one may have. */
 export class ScriptMemoryError extends Error {}
 
 const IDLE: QuickJsOwner = { checkTime() {}, onHostCall() {} };
@@ -124,7 +123,6 @@ export class QuickJs {
     return new Uint8Array(this.#memory.buffer, this.#windowAt, this.#windowSize);
   }
 
-  /** As `windowBytes`. */
   windowWords(): Float64Array {
     // A memory that grew has detached its old views.
     if (this.#words.length === 0) {

@@ -54,16 +54,12 @@ export function createParityTracer(tables: FrameTables): TracerFactory {
           writeList(out);
           return;
         }
-        out.text('{"output":');
-        out.data(outcome.result.outcome === "halt" ? EMPTY_BYTES : outcome.result.returnData);
-        out.text(',"stateDiff":');
-        out.text(types.has("stateDiff") ? stateDiffText(outcome.changes(), traced.state) : "null");
-        out.text(',"trace":');
+        const output = outcome.result.outcome === "halt" ? EMPTY_BYTES : outcome.result.returnData;
+        const stateDiff = types.has("stateDiff") ? stateDiffText(outcome.changes(), traced.state) : "null";
+        out.parts('{"output":', output, ',"stateDiff":', stateDiff, ',"trace":');
         if (types.has("trace")) writeList(out);
         else out.text("[]");
-        out.text(',"vmTrace":');
-        out.text(vm ? vm.text(outcome) : "null");
-        out.text("}");
+        out.parts(',"vmTrace":', vm ? vm.text(outcome) : "null", "}");
       },
     };
   };

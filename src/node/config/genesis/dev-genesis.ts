@@ -9,7 +9,7 @@ import { DEV_BALANCE, DEV_CHAIN_ID, DEV_WALLET, type DevAccount, devAccounts } f
 import type { Config } from "../config.ts";
 import { DEFAULTS } from "../defaults.ts";
 import { forksAtGenesis } from "../dev-rules.ts";
-import { InvalidConfigError } from "../errors.ts";
+import { InvalidConfigError, invalidSetting } from "../errors.ts";
 import { devGenesisPath } from "../home.ts";
 import { PREDEPLOYS, type Predeploy } from "../predeploys.ts";
 import { openDevWallet } from "./dev-wallet.ts";
@@ -127,9 +127,9 @@ function assertSameGenesis(config: DevConfig, text: string): void {
   const stored = parseGenesis(text);
   const funded = fundedDevAccounts(stored, openDevWallet(config));
   const fail = (key: string, has: string) =>
-    new InvalidConfigError(
-      `${key}: the dev chain in ${config.home} has ${has}; omit the setting to resume that chain, or choose another --home`,
-      { key },
+    invalidSetting(
+      key,
+      `the dev chain in ${config.home} has ${has}; omit the setting to resume that chain, or choose another --home`,
     );
   if (chainId !== null && BigInt(chainId) !== stored.config.chainId) {
     throw fail("chain-id", `chain id ${stored.config.chainId}`);

@@ -5,7 +5,7 @@ import { readJsonFile } from "../../../store/storage/read-file.ts";
 import { createFile } from "../../../store/storage/replace-file.ts";
 import { DEV_WALLET, type DevWallet, isSameWallet } from "../../keystore/dev-accounts.ts";
 import type { Config } from "../config.ts";
-import { InvalidConfigError } from "../errors.ts";
+import { InvalidConfigError, invalidSetting } from "../errors.ts";
 import { CONFIG_FILE_BYTES_MAX, devGenesisPath, devWalletPath, forkPointPath, isInMemory } from "../home.ts";
 import { derivationPath } from "../value-types.ts";
 
@@ -32,9 +32,9 @@ export function openDevWallet(config: DevConfig): DevWallet {
   }
   const stored = existsSync(file) ? readWallet(file) : DEV_WALLET;
   const fail = (key: string) =>
-    new InvalidConfigError(
-      `${key}: the accounts of the dev chain in ${home} come from a different value; omit the setting to resume that chain, or choose another --home`,
-      { key },
+    invalidSetting(
+      key,
+      `the accounts of the dev chain in ${home} come from a different value; omit the setting to resume that chain, or choose another --home`,
     );
   if (mnemonic !== null && mnemonic !== stored.phrase) throw fail("mnemonic");
   if (path !== null && path !== stored.path) throw fail("derivation-path");
@@ -69,7 +69,7 @@ export async function assertPhrase({ devChain: { mnemonic } }: Pick<Config, "dev
   const key = "mnemonic";
   const unknown = mnemonic.split(" ").find((word) => !wordlist.includes(word));
   if (unknown !== undefined)
-    throw new InvalidConfigError(`${key}: ${JSON.stringify(unknown)} is not in BIP-39's English word list`, { key });
+    throw invalidSetting(key, `${JSON.stringify(unknown)} is not in BIP-39's English word list`);
   if (!validateMnemonic(mnemonic, wordlist))
-    throw new InvalidConfigError(`${key}: not a BIP-39 mnemonic of 12 to 24 words with a valid checksum`, { key });
+    throw invalidSetting(key, "not a BIP-39 mnemonic of 12 to 24 words with a valid checksum");
 }

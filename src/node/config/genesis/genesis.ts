@@ -31,7 +31,6 @@ export function renderGenesis(options: {
   readonly freeGas?: boolean;
   readonly codeSizeMax?: number;
   readonly noTxGasLimit?: boolean;
-  /** Without the CREATE2 deployer. */
   readonly noCreate2Deployer?: boolean;
   /** Validators that sign two different blocks are voted out by the application. */
   readonly jail?: boolean;

@@ -59,7 +59,6 @@ export class HdWallets {
     });
   }
 
-  /** Accounts of wallets this node is paired with. */
   accounts(): WalletAccount[] {
     const paired = this.#directory.pairings();
     return this.#directory
@@ -75,7 +74,6 @@ export class HdWallets {
     );
   }
 
-  /** URL of the paired wallet that has the account. */
   walletOf(address: Address): string | undefined {
     const url = this.accounts().find((account) => account.address === address)?.url;
     return url && urlOf(idOf(url));
@@ -249,7 +247,6 @@ export class HdWallets {
     this.#directory.writePairings(rest);
   }
 
-  /** Closes the wallet that has the account, if it is open. */
   closeWalletOf(address: Address): void {
     for (const [id, { ephemeral }] of [...this.#open]) {
       if (ephemeral.has(address) || this.#directory.read(id)?.accounts[address]) this.#close(id);

@@ -1,15 +1,9 @@
-import type { Failures } from "../../../base/telemetry/failures.ts";
-import type { Logger } from "../../../base/telemetry/logger.ts";
-import type { Metrics } from "../../../base/telemetry/metrics.ts";
-import type { Timers } from "../../../base/telemetry/timers.ts";
-import type { Tracer } from "../../../base/telemetry/tracer.ts";
 import type { Transaction } from "../../../base/types/transaction/transaction.ts";
 import type { Chain } from "../../../chain/chain.ts";
 import type { ChainReader } from "../../../chain/reader.ts";
 import { CHECKED_FIRST_BYTES_MAX } from "../../../chain/store/index/index-files.ts";
 import type { LogBlockStore } from "../../../chain/store/log-block-store.ts";
 import { StoreUncheckedError } from "../../../chain/store-errors.ts";
-import type { SyncedEngine } from "../../../consensus/cometbft/state-sync.ts";
 import { createBlockFactory } from "../../../consensus/pending-block.ts";
 import { DevChain } from "../../../dev/dev-chain.ts";
 import { NO_DEV_JOURNAL, openDevJournal } from "../../../dev/dev-journal.ts";
@@ -23,25 +17,9 @@ import { createContractCompiler } from "../../compiled-contracts/threaded-compil
 import type { Config } from "../../config/config.ts";
 import { devJournalPath, isInMemory } from "../../config/home.ts";
 import { executionModules } from "./execution-modules.ts";
-import type * as NetworkEngine from "./network-engine.ts";
 import { type OpenChain, type OpenChainOptions, openChain } from "./open-chain.ts";
 import { PoolRole } from "./pool-role.ts";
-import { type ProductionHooks, ProductionRole } from "./production-role.ts";
-
-export type ChainRoleModules = {
-  readonly log: Logger;
-  readonly metrics: Metrics;
-  readonly failures: Failures;
-  readonly timers: Timers;
-  /** For what other threads and processes do. */
-  readonly machineTimers: Timers;
-  /** Loaded only for `consensus.engine = cometbft`. */
-  readonly networkEngine: typeof NetworkEngine | undefined;
-  /** CometBFT as state sync left it, if there was one. */
-  readonly synced: SyncedEngine | undefined;
-  /** undefined while tracing is disabled */
-  readonly tracer: Tracer | undefined;
-};
+import { type ChainRoleModules, type ProductionHooks, ProductionRole } from "./production-role.ts";
 
 export type ChainRoleHooks = OpenChainOptions &
   ProductionHooks & {
@@ -70,7 +48,7 @@ export class ChainRole implements ChainParts {
   readonly #speculation: SpeculationThreads | undefined;
 
   constructor(config: Config, modules: ChainRoleModules, hooks: ChainRoleHooks) {
-    const { log, metrics, failures, timers, machineTimers } = modules;
+    const { log, metrics, timers, machineTimers } = modules;
     this.opened = openChain(
       config,
       { log, timers },
@@ -100,12 +78,8 @@ export class ChainRole implements ChainParts {
       override: patches && override,
     });
     this.pool = new PoolRole(config, {
+      ...modules,
       opened: this.opened,
-      log,
-      failures,
-      timers,
-      machineTimers,
-      metrics,
       admit: (submission) => this.devChain?.admit(submission) ?? submission,
       failPoint: hooks.failPoint,
     });

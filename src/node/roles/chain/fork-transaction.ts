@@ -11,7 +11,7 @@ import type { RemoteCalls } from "../../../dev/fork/remote-calls.ts";
 import { remoteHeaderOf } from "../../../dev/fork/remote-header.ts";
 import { bigintOf, bytesOf } from "../../../dev/fork/remote-json.ts";
 import type { Config } from "../../config/config.ts";
-import { InvalidConfigError } from "../../config/errors.ts";
+import { invalidSetting } from "../../config/errors.ts";
 import { remoteAccessOf } from "./remote-access.ts";
 
 /** What is needed of the chain that begins. */
@@ -33,7 +33,7 @@ const KEY = "fork-transaction";
 export async function blockBeforeTransaction(config: Config, timers: Timers): Promise<number | undefined> {
   const { forkTransaction, forkUrls: urls, forkBlock } = config.devChain;
   if (forkTransaction === null) return undefined;
-  if (forkBlock !== null) throw new InvalidConfigError(`${KEY}: omit --fork-block`, { key: KEY });
+  if (forkBlock !== null) throw invalidSetting(KEY, "omit --fork-block");
   const calls = fetchRemoteCalls({ urls, access: remoteAccessOf(config), isFirstContact: true }, timers);
   return (await blockOf(calls, forkTransaction)) - 1;
 }

@@ -56,7 +56,7 @@ import { ifPresent } from "../../../store/storage/if-present.ts";
 import { readTextFile } from "../../../store/storage/read-file.ts";
 import { setAsideBlocks } from "../../chain-files/transfer-chain-file.ts";
 import type { Config } from "../../config/config.ts";
-import { InvalidConfigError } from "../../config/errors.ts";
+import { invalidSetting } from "../../config/errors.ts";
 import { readGenesisText } from "../../config/genesis/genesis-file.ts";
 import {
   abciSocketPath,
@@ -191,15 +191,15 @@ export function createNetworkEngine(config: Config, modules: NetworkEngineModule
 function enginePartsOf(config: Config) {
   const { consensus, cometbft, home } = config;
   if (typeof consensus.blockTime !== "object") {
-    throw new InvalidConfigError(
-      `consensus.block-time: ${consensus.blockTime} blocks need the solo engine; a network needs an interval such as 1s`,
-      { key: "consensus.block-time" },
+    throw invalidSetting(
+      "consensus.block-time",
+      `${consensus.blockTime} blocks need the solo engine; a network needs an interval such as 1s`,
     );
   }
   if (consensus.blockTime.emptyMs !== undefined) {
-    throw new InvalidConfigError(
-      "consensus.block-time: CometBFT makes empty blocks at the same interval; give one duration such as 1s",
-      { key: "consensus.block-time" },
+    throw invalidSetting(
+      "consensus.block-time",
+      "CometBFT makes empty blocks at the same interval; give one duration such as 1s",
     );
   }
   const directory = cometbftPath(home);
@@ -370,9 +370,7 @@ function readAdditions(file: string): EngineAdditions {
 function stateSyncServer(text: string): EngineRpcAddress {
   const address = parseRpcAddress(text);
   if (address !== undefined) return address;
-  throw new InvalidConfigError("cometbft.state-sync-servers: each server is host:port or unix:///path", {
-    key: "cometbft.state-sync-servers",
-  });
+  throw invalidSetting("cometbft.state-sync-servers", "each server is host:port or unix:///path");
 }
 
 /**

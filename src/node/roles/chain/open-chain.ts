@@ -33,7 +33,7 @@ import { NodeBatch } from "../../../store/trie/node-batch.ts";
 import { ChunkedNodeCache, NODE_CACHE_BYTES_MIN } from "../../../store/trie/node-cache.ts";
 import type { TrieNodeReader } from "../../../store/trie/node-store.ts";
 import type { Config } from "../../config/config.ts";
-import { InvalidConfigError } from "../../config/errors.ts";
+import { invalidSetting } from "../../config/errors.ts";
 import { fundedDevAccounts, openDevGenesis } from "../../config/genesis/dev-genesis.ts";
 import { openDevWallet } from "../../config/genesis/dev-wallet.ts";
 import { readGenesisText } from "../../config/genesis/genesis-file.ts";
@@ -265,7 +265,7 @@ function retentionOf({ chain, state }: Config, { pruneAtOnce }: OpenChainOptions
 /** The gas limit of a new chain is in its genesis; that of a start can be for a chain that is there, or a forked one. @throws InvalidConfigError */
 function assertGasLimit({ devChain: { gasLimit } }: Config, { config }: Genesis): void {
   const fault = gasLimit === null ? undefined : gasLimitFault(config, gasLimit);
-  if (fault !== undefined) throw new InvalidConfigError(`gas-limit: ${fault}`, { key: "gas-limit" });
+  if (fault !== undefined) throw invalidSetting("gas-limit", fault);
 }
 
 /** Rules that the validators agreed on up to the head, by the fields of genesis files. */

@@ -35,7 +35,7 @@ import type { Forking } from "../../../rpc/ports/dev.ts";
 import type { Config } from "../../config/config.ts";
 import { DEFAULTS } from "../../config/defaults.ts";
 import { DEFAULT_DEV_HARDFORK, type DevHardfork } from "../../config/dev-rules.ts";
-import { InvalidConfigError } from "../../config/errors.ts";
+import { InvalidConfigError, invalidSetting } from "../../config/errors.ts";
 import { openDevWallet } from "../../config/genesis/dev-wallet.ts";
 import { renderGenesis } from "../../config/genesis/genesis.ts";
 import { devGenesisPath, forkCacheDirectory, forkPointPath, isInMemory } from "../../config/home.ts";
@@ -215,9 +215,7 @@ function withVerification(
 ): ForkChoice | undefined {
   if (stored == null) return stored;
   if (forkVerify === "on" && !stored.isVerified) {
-    const key = "fork-verify";
-    const text = `${key}: the chain in ${home} was created without proofs; choose another --home`;
-    throw new InvalidConfigError(text, { key });
+    throw invalidSetting("fork-verify", `the chain in ${home} was created without proofs; choose another --home`);
   }
   if (forkVerify !== "off" || !stored.isVerified) return stored;
   const unverified = { ...stored, isVerified: false };
@@ -237,9 +235,7 @@ async function newChoice(config: Config, modules: ForkModules): Promise<ForkChoi
   assertForkable(config);
   const hasFiles = !isInMemory(config);
   if (hasFiles && existsSync(devGenesisPath(home))) {
-    const key = "dev.fork-url";
-    const text = `${key}: ${home} has a dev chain that is not a fork; choose another --home`;
-    throw new InvalidConfigError(text, { key });
+    throw invalidSetting("dev.fork-url", `${home} has a dev chain that is not a fork; choose another --home`);
   }
   const blockNumber = (await blockBeforeTransaction(config, modules.timers)) ?? forkBlock ?? undefined;
   const choice = await choosePoint(config, { urls, blockNumber }, modules);
@@ -249,10 +245,9 @@ async function newChoice(config: Config, modules: ForkModules): Promise<ForkChoi
 
 /** @throws InvalidConfigError */
 function assertForkable({ dev, jsonRpc }: Config): void {
-  const fail = (key: string, text: string) => new InvalidConfigError(`${key}: ${text}`, { key });
-  if (!dev) throw fail("dev.fork-url", "only a dev chain can fork another chain: add --dev");
+  if (!dev) throw invalidSetting("dev.fork-url", "only a dev chain can fork another chain: add --dev");
   if (jsonRpc.processes > 0) {
-    throw fail("json-rpc.processes", "a fork needs json-rpc.processes = 0, because its state is not on disk");
+    throw invalidSetting("json-rpc.processes", "a fork needs json-rpc.processes = 0, because its state is not on disk");
   }
 }
 
@@ -260,8 +255,7 @@ function assertForkable({ dev, jsonRpc }: Config): void {
 function assertSameChainId({ home, devChain: { chainId } }: Config, stored: NonNullable<ForkChoice>): void {
   const own = stored.ownChainId ?? stored.point.chainId;
   if (chainId === null || BigInt(chainId) === own) return;
-  const key = "chain-id";
-  throw new InvalidConfigError(`${key}: the chain in ${home} has chain id ${own}; choose another --home`, { key });
+  throw invalidSetting("chain-id", `the chain in ${home} has chain id ${own}; choose another --home`);
 }
 
 /** @throws InvalidConfigError */
@@ -269,9 +263,7 @@ function assertSameBlock({ home, devChain: { forkBlock } }: Config, stored: Fork
   const number = stored?.point.header.number;
   // A negative one counted from the newest block of then.
   if (forkBlock === null || forkBlock < 0 || number === undefined || forkBlock === number) return;
-  const key = "fork-block";
-  const text = `${key}: the chain in ${home} forks block ${number}; choose another --home`;
-  throw new InvalidConfigError(text, { key });
+  throw invalidSetting("fork-block", `the chain in ${home} forks block ${number}; choose another --home`);
 }
 
 async function choosePoint(
@@ -313,7 +305,6 @@ function withBlobs(config: ChainConfig, { rules }: ForkBlock): ChainConfig {
   return { ...config, blobSchedule: { ...config.blobSchedule, [newest[0]]: params } };
 }
 
-/** The genesis of the blocks after the fork. */
 function genesisOf(config: Config, point: ForkPoint, chainId: bigint): Genesis {
   const { codeSizeLimit, hasTxGasLimit } = config.devChain;
   const { timestamp } = point.header;

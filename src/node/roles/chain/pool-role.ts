@@ -1,8 +1,5 @@
 import { resolve } from "node:path";
-import type { Failures } from "../../../base/telemetry/failures.ts";
-import type { Logger } from "../../../base/telemetry/logger.ts";
-import type { Metrics } from "../../../base/telemetry/metrics.ts";
-import type { Timer, Timers } from "../../../base/telemetry/timers.ts";
+import type { Timer } from "../../../base/telemetry/timers.ts";
 import type { Chain } from "../../../chain/chain.ts";
 import { Pace } from "../../../consensus/cometbft/pace.ts";
 import { BacklogGate } from "../../../consensus/mempool/backlog-gate.ts";
@@ -20,19 +17,14 @@ import type { Config } from "../../config/config.ts";
 import { isInMemory, poolPath, quarantinePath } from "../../config/home.ts";
 import { AUTHORITY_QUEUE_MAX, AuthorityRecoveryThread } from "../../services/authority-recovery.ts";
 import { type BlobWorkers, createBlobWorkers } from "../../services/blob-workers.ts";
+import type { NodeTools } from "../node-tools.ts";
 import type { OpenChain } from "./open-chain.ts";
 
 /** How often the pool looks for transactions that waited too long. */
 const STALE_SWEEP_MS = 60_000;
 
-export type PoolRoleModules = {
+export type PoolRoleModules = NodeTools & {
   readonly opened: OpenChain;
-  readonly log: Logger;
-  readonly failures: Failures;
-  readonly timers: Timers;
-  /** For what other threads and processes do. */
-  readonly machineTimers: Timers;
-  readonly metrics: Metrics;
   /** The submission as the pool takes it: on dev chains with the sender of a transaction that nobody signed, and none that would wait for ever. */
   readonly admit: (submission: Submission) => Submission;
   /** For tests that die at a named step of the journal. */

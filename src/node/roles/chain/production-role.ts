@@ -7,11 +7,7 @@ import type { RequestContract } from "../../../base/params/gas.ts";
 import { hardforkAt, timeFieldOf } from "../../../base/params/hardforks.ts";
 import { type Address, checksumAddress } from "../../../base/primitives/address.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
-import type { Failures } from "../../../base/telemetry/failures.ts";
-import type { Logger } from "../../../base/telemetry/logger.ts";
-import type { Metrics } from "../../../base/telemetry/metrics.ts";
-import type { Timer, Timers } from "../../../base/telemetry/timers.ts";
-import type { Tracer } from "../../../base/telemetry/tracer.ts";
+import type { Timer } from "../../../base/telemetry/timers.ts";
 import type { Block } from "../../../base/types/block.ts";
 import { maxFeePerGasOf } from "../../../base/types/transaction/fees.ts";
 import { nextRollback } from "../../../chain/chain.ts";
@@ -57,6 +53,7 @@ import { LogPoisonedError, LogWriteError } from "../../../store/storage/log/bloc
 import type { ProductionParts } from "../../adapters/parts.ts";
 import type { Config } from "../../config/config.ts";
 import { cliqueProposalsPath, clockStopPath, parameterProposalsPath, snapshotsPath } from "../../config/home.ts";
+import type { NodeTools } from "../node-tools.ts";
 import type * as NetworkEngine from "./network-engine.ts";
 import type { OpenChain } from "./open-chain.ts";
 import type { PoolRole } from "./pool-role.ts";
@@ -66,25 +63,20 @@ const CLOCK_CHECK_MS = 10_000;
 /** The EVM of the newest rules is compiled, and the addon for signatures loaded, this long after the start: after the first answer, before the first call. */
 const WARM_UP_AFTER_MS = 200;
 
-export type ProductionModules = {
-  readonly log: Logger;
-  readonly metrics: Metrics;
-  readonly failures: Failures;
-  readonly timers: Timers;
-  /** For what other threads and processes do. */
-  readonly machineTimers: Timers;
+export type ChainRoleModules = NodeTools & {
+  /** Loaded only for `consensus.engine = cometbft`. */
+  readonly networkEngine: typeof NetworkEngine | undefined;
+  /** CometBFT as state sync left it, if there was one. */
+  readonly synced: SyncedEngine | undefined;
+};
+
+export type ProductionModules = ChainRoleModules & {
   readonly opened: OpenChain;
   readonly pool: PoolRole;
   readonly beginBlock: BeginBlock;
   /** Executes transactions of the next block ahead in other threads. */
   readonly speculation?: Speculation | undefined;
   readonly execution: CallModules;
-  /** Loaded only for `consensus.engine = cometbft`. */
-  readonly networkEngine: typeof NetworkEngine | undefined;
-  /** CometBFT as state sync left it, if there was one. */
-  readonly synced: SyncedEngine | undefined;
-  /** undefined while tracing is disabled */
-  readonly tracer: Tracer | undefined;
   /** The attributes with what was set by hand for the next block, on a dev chain. */
   readonly override: (attributes: PayloadAttributes) => PayloadAttributes;
   /** Milliseconds that a dev chain's clock is ahead of the system's. */

@@ -11,7 +11,7 @@ import { readRegularFile } from "../../../store/storage/read-file.ts";
 import { replaceFile } from "../../../store/storage/replace-file.ts";
 import { createDevPort } from "../../adapters/dev-port.ts";
 import type { Config } from "../../config/config.ts";
-import { InvalidConfigError } from "../../config/errors.ts";
+import { type InvalidConfigError, invalidSetting } from "../../config/errors.ts";
 import { dataPath, isInMemory, pendingStatePath } from "../../config/home.ts";
 import type { ChainRole } from "../chain/chain-role.ts";
 import { beginLoading } from "../chain/loaded-state.ts";
@@ -98,5 +98,5 @@ function read(file: string): Uint8Array {
 
 function invalidState(what: string, cause: unknown): InvalidConfigError {
   const key = "load-state";
-  return new InvalidConfigError(`${key}: ${what}`, { key }, { cause });
+  return invalidSetting(key, what, { cause });
 }

@@ -22,7 +22,6 @@ export function finishReset(home: string): void {
   syncDirectory(dirname(pending));
 }
 
-/** Removes all that is of the chain of a home. */
 export function removeChain(home: string): void {
   const data = dataPath(home);
   for (const name of existsSync(data) ? readdirSync(data) : []) {

@@ -1,7 +1,3 @@
-import type { Failures } from "../../../base/telemetry/failures.ts";
-import type { Logger } from "../../../base/telemetry/logger.ts";
-import type { Metrics } from "../../../base/telemetry/metrics.ts";
-import type { Timers } from "../../../base/telemetry/timers.ts";
 import type { Contracts } from "../../../dev/artifacts/contracts.ts";
 import type { Checkpoint } from "../../../heritage/les/checkpoints/checkpoint.ts";
 import { type ForkedBlocks, forkedMethods } from "../../../rpc/methods/dev/forked-methods.ts";
@@ -9,7 +5,6 @@ import { createMethodRegistry } from "../../../rpc/methods/methods.ts";
 import type { RpcPorts } from "../../../rpc/methods/rpc-ports.ts";
 import type { ConnectionSessions } from "../../../rpc/methods/sessions.ts";
 import type { ChainView } from "../../../rpc/ports/chain-view.ts";
-import type { ContractsPort } from "../../../rpc/ports/contracts.ts";
 import type { DevPort } from "../../../rpc/ports/dev.ts";
 import type { ExecutionPort } from "../../../rpc/ports/execution.ts";
 import type { Readiness } from "../../../rpc/ports/node.ts";
@@ -47,16 +42,11 @@ import type { WhisperService } from "../../services/whisper-service.ts";
 import type { ChainRole } from "../chain/chain-role.ts";
 import type { Fork } from "../chain/open-fork.ts";
 import { setForkUrl } from "../dev/fork-url.ts";
+import type { NodeTools } from "../node-tools.ts";
 import type { RpcTarget } from "./rpc-switch.ts";
 
 /** What methods use of the node besides its chain. It stays when the chain is replaced. */
-export type RpcServices = {
-  readonly log: Logger;
-  readonly failures: Failures;
-  readonly timers: Timers;
-  /** For what other threads and processes do. */
-  readonly machineTimers: Timers;
-  readonly metrics: Metrics;
+export type RpcServices = NodeTools & {
   readonly keys: AccountManager;
   readonly dappDb: DappDb;
   readonly compiler: Compiler;
@@ -141,8 +131,9 @@ export class ChainRpc implements RpcTarget {
   #createPorts(): RpcPorts {
     const config = this.#config;
     const { pool, production, devChain, opened } = this.#role;
-    const { keys, files, runtime, whisper, lightClients, log, timers, machineTimers, reset, loadState, compiler } =
+    const { keys, files, runtime, whisper, lightClients, log, timers, machineTimers, reset, loadState } =
       this.#services;
+    const { compiler, verifiedContracts } = this.#services;
     const { chain, suggestTip } = createChainView(config, log.child("rpc"), {
       core: this.#role,
       pool,
@@ -153,26 +144,15 @@ export class ChainRpc implements RpcTarget {
       logTexts: opened.logTexts,
     });
     const execution = this.#createExecution(suggestTip);
-    const inspection = createInspectionPort(callLimitsOf(config), {
-      core: this.#role,
-      production,
-      execution,
-      files,
-      timers,
-    });
+    const core = this.#role;
+    const inspection = createInspectionPort(callLimitsOf(config), { core, production, execution, files, timers });
     const remote: RemotePorts = {
       chain,
       execution,
       inspection,
       keys: createKeysPort(keys, devChain, { listsImpersonated: config.devChain.dialect === "anvil" }),
       dev: {
-        ...createDevPort({
-          core: this.#role,
-          mempool: pool.mempool,
-          devChain,
-          patches: opened.patches,
-          timers,
-        }),
+        ...createDevPort({ core: this.#role, mempool: pool.mempool, devChain, patches: opened.patches, timers }),
         reset,
         loadState,
         setForkUrl: ({ url }) => setForkUrl(config, opened.fork, url, machineTimers),
@@ -186,7 +166,7 @@ export class ChainRpc implements RpcTarget {
         compilerVersion: () => compiler.compilerVersion(),
         compile: (input) => compiler.compile(input),
       },
-      contracts: this.#createContracts({ chain, execution, inspection }),
+      contracts: new ContractRegistry({ ...this.#services, chain, execution, inspection, verified: verifiedContracts }),
     };
     const settings = rpcSettings(config, [...this.registry.values()]);
     const sessions = {
@@ -194,17 +174,6 @@ export class ChainRpc implements RpcTarget {
       ...createFilterSessions(config, { ...remote, timers }, settings),
     };
     return { ...remote, sessions, settings, timers };
-  }
-
-  #createContracts(ports: Pick<RemotePorts, "chain" | "execution" | "inspection">): ContractsPort {
-    const { artifacts, verifiedContracts: verified, compiler, failures } = this.#services;
-    const registry = new ContractRegistry({ ...ports, artifacts, verified, compiler, failures });
-    return {
-      known: (input) => registry.known(input),
-      find: (input) => registry.find(input),
-      verify: (input) => registry.verify(input),
-      verification: (input) => registry.verification(input),
-    };
   }
 
   #createExecution(suggestTip: () => bigint): ExecutionPort {

@@ -3,11 +3,8 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { invariant } from "../../../base/errors.ts";
 import { hexToBytes } from "../../../base/primitives/hex.ts";
-import type { Failures } from "../../../base/telemetry/failures.ts";
 import type { Logger } from "../../../base/telemetry/logger.ts";
 import type { Metrics } from "../../../base/telemetry/metrics.ts";
-import type { Timers } from "../../../base/telemetry/timers.ts";
-import type { Tracer } from "../../../base/telemetry/tracer.ts";
 import type { Contracts } from "../../../dev/artifacts/contracts.ts";
 import { createClientAdmission } from "../../../rpc/methods/les/client-admission.ts";
 import { createMethodRegistry } from "../../../rpc/methods/methods.ts";
@@ -51,6 +48,7 @@ import { LightClientService } from "../../services/light-client-service.ts";
 import { createSolidityCompiler } from "../../services/solidity-compiler.ts";
 import { WhisperService } from "../../services/whisper-service.ts";
 import type { ChainRole } from "../chain/chain-role.ts";
+import type { NodeTools } from "../node-tools.ts";
 import { Resources } from "../resources.ts";
 import { ChainRpc, type RpcServices } from "./chain-rpc.ts";
 import { openKeys } from "./open-keys.ts";
@@ -59,20 +57,11 @@ import { RpcSwitch } from "./rpc-switch.ts";
 /** Time for running calls when the node stops: a node ends within five seconds. */
 const STOP_GRACE_MS = 2_000;
 
-export type RpcRoleModules = {
+export type RpcRoleModules = NodeTools & {
   readonly role: ChainRole;
-  readonly log: Logger;
   /** Shows single calls; undefined if they are not observed */
   readonly activity: ActivityLog | undefined;
-  /** undefined while tracing is disabled */
-  readonly tracer: Tracer | undefined;
-  readonly metrics: Metrics;
-  readonly failures: Failures;
-  readonly timers: Timers;
-  /** For what other threads and processes do. */
-  readonly machineTimers: Timers;
   readonly readiness: () => Readiness;
-  /** undefined: no TLS */
   readonly tls: TlsFiles | undefined;
   /** Of `--artifacts`; undefined: none were named */
   readonly artifacts: Contracts | undefined;
@@ -169,17 +158,15 @@ export class RpcRole {
     const tls = this.#modules.tls?.material;
     const { serving } = this.#services.lightClients;
     this.processes = startRpcProcesses(config, tls, {
+      ...this.#modules,
       core: role,
       genesisTime: role.opened.genesis.timestamp,
       registry,
-      metrics,
       ports,
       serving,
       timers: machineTimers,
       log: rpcLog,
       onBadToken: authentication.countBadToken,
-      activity,
-      tracer,
     });
     this.#resources.add(() => this.processes?.close());
     reportSessions(metrics, ports.sessions);
@@ -205,9 +192,7 @@ export class RpcRole {
         modules: ports,
         timers,
         observer: createRpcObserver(rpcLog, metrics, activity?.call, tracer),
-        ...(serving && {
-          admission: createClientAdmission({ serving, timers }),
-        }),
+        ...(serving && { admission: createClientAdmission({ serving, timers }) }),
         authenticate: authentication.authenticate,
         connectionWorkers: this.processes,
         otherRequest: createOtherRequests(config, rpcLog, this.#modules.readiness, ports),
@@ -225,8 +210,7 @@ export class RpcRole {
   async #openServices(): Promise<RpcServices> {
     const config = this.#config;
     const resources = this.#resources;
-    const { role, log, metrics, failures, timers, machineTimers, readiness, reset, loadState, artifacts } =
-      this.#modules;
+    const { role, log, metrics, failures, timers, machineTimers, reset } = this.#modules;
     const known = [...new Set([...createMethodRegistry(config).keys()].map(namespaceOf))];
     const endpoints = endpointsOf(config, known);
     const keys = this.#openKeys();
@@ -258,16 +242,11 @@ export class RpcRole {
     );
     resources.add(() => compiler.close());
     return {
-      log,
-      failures,
-      timers,
-      machineTimers,
-      metrics,
+      ...this.#modules,
       keys,
       dappDb,
       compiler,
       verifiedContracts: openVerifiedContracts(config, log.child("contracts")),
-      artifacts,
       runtime,
       files,
       lightClients,
@@ -278,9 +257,7 @@ export class RpcRole {
       server: () => this.#server,
       provider: () => (this.#isListening ? this.#provider : undefined),
       isListening: () => this.#isListening,
-      readiness,
       reset: ({ forking }) => reset(forking, this.#instance),
-      loadState,
       connectionSessions: lastingConnectionSessions(config, log.child("rpc"), timers),
     };
   }
@@ -313,7 +290,6 @@ function isOneAddress({ address, wsAddress }: Config["jsonRpc"]): boolean {
   return address.port !== 0 && formatHostPort(address) === formatHostPort(wsAddress);
 }
 
-/** Where the chain's peers are; none for an engine without a network. */
 function networkHostsOf({ production: { engine } }: ChainRole): readonly string[] {
   const addresses = engine.network?.peers().map(({ remoteAddress }) => remoteAddress) ?? [];
   return [...new Set(addresses.map((address) => address.slice(0, address.lastIndexOf(":"))))];

@@ -151,7 +151,6 @@ export class ContractRegistry implements ContractsPort {
     return [...found.values()].sort((a, b) => isWhole(a) - isWhole(b)).slice(0, input.countMax);
   }
 
-  /** Known contracts of the newest state. */
   async *#deployed(): AsyncGenerator<KnownContract> {
     let start: Uint8Array = new Uint8Array(0);
     for (let read = 0; read < CONTRACT_REGISTRY_LIMITS.accountsMax; read += ACCOUNTS_A_READ) {

@@ -61,7 +61,6 @@ export type VerifiedContract = {
 /** Where texts of verified contracts are, by a name without folders. */
 type TextFiles = {
   names(): readonly string[];
-  /** Bytes of a file; undefined where there is none. */
   size(name: string): number | undefined;
   /** undefined where there is none, or one that cannot be used. */
   read(name: string, bytesMax: number): string | undefined;
@@ -173,9 +172,7 @@ type Loaded = {
   readonly byHash: Map<Hash, VerifiedContract>;
   readonly contracts: Contracts;
   readonly byContract: Map<unknown, VerifiedContract>;
-  /** Of the sources, by code. */
   readonly bytes: Map<Hash, number>;
-  /** Of all sources. */
   sourcesBytes: number;
 };
 

@@ -4,7 +4,6 @@ import { dirname, join } from "../platform/path.ts";
 /** Files of a home by their path in it, `data/log/0000000000000000.log` for instance. */
 export type HomeFiles = ReadonlyMap<string, Uint8Array>;
 
-/** All files of the home at `path`, as they are now. */
 export function exportHome(path: string): HomeFiles {
   return new Map(filesBelow(path).map((name) => [name, readFileSync(join(path, name))]));
 }

@@ -25,7 +25,6 @@ export function hash(name: HashName, data: Uint8Array, _encoding: "buffer"): Uin
 
 type Hasher = { update(data: Uint8Array): unknown; digest(): Uint8Array };
 
-/** `Hash` and `Hmac`. */
 class Digest {
   readonly #hasher: Hasher;
 

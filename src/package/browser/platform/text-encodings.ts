@@ -12,7 +12,6 @@ const CHARACTERS_MAX = 8_192;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** The bytes that `text` encodes. */
 export function decodeText(text: string, encoding: Encoding = "utf8"): Uint8Array<ArrayBuffer> {
   switch (encoding) {
     case "hex": {

@@ -1,0 +1,17 @@
+import type { Failures } from "../../base/telemetry/failures.ts";
+import type { Logger } from "../../base/telemetry/logger.ts";
+import type { Metrics } from "../../base/telemetry/metrics.ts";
+import type { Timers } from "../../base/telemetry/timers.ts";
+import type { Tracer } from "../../base/telemetry/tracer.ts";
+
+/** What every part of a node reports with, and its clocks. */
+export type NodeTools = {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly failures: Failures;
+  readonly timers: Timers;
+  /** For what other threads and processes do. */
+  readonly machineTimers: Timers;
+  /** undefined while tracing is disabled */
+  readonly tracer: Tracer | undefined;
+};

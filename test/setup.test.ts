@@ -19,7 +19,7 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const modules = join(root, "node_modules");
 /** What the compiler needs to run, and the record npm leaves. */
-const NEEDED = ["typescript", "@typescript", "@types", "undici-types", "esbuild", "@esbuild", ".package-lock.json"];
+const NEEDED = ["typescript", "@typescript", "tsx", "get-tsconfig", "@types", "undici-types", "esbuild", "@esbuild", ".package-lock.json"];
 
 let clone: string;
 beforeEach(() => {
@@ -90,6 +90,12 @@ export type EvmintNode = AsyncDisposable & { stop(): Promise<void> };
     'export const packStoredInterpreters = () => ({ sizes: {}, compressed: "" });\n',
   );
   writeFileSync(join(clone, "src/package/bundle/viem.ts"), "export const viem = 1;\n");
+  // The real one reads the declarations of all methods.
+  mkdirSync(join(clone, "src/rpc"));
+  writeFileSync(
+    join(clone, "scripts/rpc-types.ts"),
+    'import { writeFileSync } from "node:fs";\nwriteFileSync(process.argv[2]!, "export type Hex = string;\\n");\n',
+  );
   // The documentation needs all of docs/ and packages of its own.
   // As the real one it needs a package, which a bare clone has only once it is installed.
   writeFileSync(join(clone, "scripts/site/build.mjs"), 'import "esbuild";\nexport async function buildSite() {}\n');

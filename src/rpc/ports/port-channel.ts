@@ -41,9 +41,10 @@ export class PortServer {
     const declared = PORTS.flatMap((port) =>
       methodsOf(port).map(([name, { cancel }]) => [port, name, cancel] as const),
     );
-    const plain = PLAIN_PORTS.flatMap((port) =>
-      Object.keys(ports[port]).map((name) => [port, name, undefined] as const),
-    );
+    const plain = PLAIN_PORTS.flatMap((port) => {
+      invariant(Object.getPrototypeOf(ports[port]) === Object.prototype, "methods of a class are not own properties");
+      return Object.keys(ports[port]).map((name) => [port, name, undefined] as const);
+    });
     const methods = [...declared, ...plain].flatMap(([port, name, cancel]) => {
       const target = ports[port] as Readonly<Record<string, AnyMethod | undefined>>;
       if (target[name] === undefined) return [];

@@ -5,6 +5,7 @@ import { createMethodRegistry } from "../../../rpc/methods/methods.ts";
 import type { RpcPorts } from "../../../rpc/methods/rpc-ports.ts";
 import type { ConnectionSessions } from "../../../rpc/methods/sessions.ts";
 import type { ChainView } from "../../../rpc/ports/chain-view.ts";
+import type { ContractsPort } from "../../../rpc/ports/contracts.ts";
 import type { DevPort } from "../../../rpc/ports/dev.ts";
 import type { ExecutionPort } from "../../../rpc/ports/execution.ts";
 import type { Readiness } from "../../../rpc/ports/node.ts";
@@ -133,7 +134,7 @@ export class ChainRpc implements RpcTarget {
     const { pool, production, devChain, opened } = this.#role;
     const { keys, files, runtime, whisper, lightClients, log, timers, machineTimers, reset, loadState } =
       this.#services;
-    const { compiler, verifiedContracts } = this.#services;
+    const { compiler } = this.#services;
     const { chain, suggestTip } = createChainView(config, log.child("rpc"), {
       core: this.#role,
       pool,
@@ -166,7 +167,7 @@ export class ChainRpc implements RpcTarget {
         compilerVersion: () => compiler.compilerVersion(),
         compile: (input) => compiler.compile(input),
       },
-      contracts: new ContractRegistry({ ...this.#services, chain, execution, inspection, verified: verifiedContracts }),
+      contracts: this.#createContracts({ chain, execution, inspection }),
     };
     const settings = rpcSettings(config, [...this.registry.values()]);
     const sessions = {
@@ -174,6 +175,16 @@ export class ChainRpc implements RpcTarget {
       ...createFilterSessions(config, { ...remote, timers }, settings),
     };
     return { ...remote, sessions, settings, timers };
+  }
+
+  #createContracts(ports: Pick<RemotePorts, "chain" | "execution" | "inspection">): ContractsPort {
+    const registry = new ContractRegistry({ ...this.#services, ...ports, verified: this.#services.verifiedContracts });
+    return {
+      known: (input) => registry.known(input),
+      find: (input) => registry.find(input),
+      verify: (input) => registry.verify(input),
+      verification: (input) => registry.verification(input),
+    };
   }
 
   #createExecution(suggestTip: () => bigint): ExecutionPort {

@@ -139,7 +139,7 @@ function listenerOf(flags: GivenFlags, { environment }: CliContext): Settings {
   return {
     "json-rpc.address": address,
     "json-rpc.ws-address": address,
-    // Whoever names an address means to be reached there, as with anvil.
+    // A node with an explicit address is to be reached there, as with anvil.
     ...(!isLoopback(host) && { "json-rpc.allow-insecure-unlock": "true" }),
   };
 }

@@ -1,5 +1,3 @@
-import { existsSync } from "node:fs";
-import { resolve } from "node:path";
 import type { Address } from "../../base/primitives/address.ts";
 import { bytesToHex } from "../../base/primitives/hex.ts";
 import { isJsonObject } from "../../base/primitives/shape.ts";
@@ -12,7 +10,7 @@ import {
 } from "../../consensus/cometbft/signing/key-files.ts";
 import type { Config } from "../../node/config/config.ts";
 import { remoteSignerOf } from "../../node/config/remote-signer.ts";
-import { ConnectionFailedError, connect, type RpcConnection } from "../console/connection.ts";
+import { connectToHome, type RpcConnection } from "../console/connection.ts";
 import type { CliContext } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { engineHome } from "./engine.ts";
@@ -69,7 +67,7 @@ export async function rotateKey(
   if (remoteSignerOf(config) !== undefined) {
     throw new CommandError("the key is in a remote signer: see docs/operations/keys.md");
   }
-  const node = await openNode(config);
+  const node = await connectToHome(config);
   if (node === undefined) {
     const { key } = nextRotationStep(directory, []);
     print(context, `key         ${key.address} ${bytesToHex(key.publicKey)}`);
@@ -135,19 +133,6 @@ function textOf(step: RotationStep, { signers, tally }: ValidatorSet): string {
     `            on the other validators: ${call}`,
     `            and afterwards: clique_discard("${about}")`,
   ].join("\n");
-}
-
-/** The socket of the running node; undefined if no node runs. */
-async function openNode({ home, ipc }: Config): Promise<RpcConnection | undefined> {
-  const path = resolve(home, ipc.path);
-  if (ipc.path === "" || !existsSync(path)) return undefined;
-  try {
-    return await connect(path, undefined);
-  } catch (error) {
-    // A node that was killed leaves its socket.
-    if (error instanceof ConnectionFailedError) return undefined;
-    throw error;
-  }
 }
 
 /** @throws CommandError where the node answers with something else */

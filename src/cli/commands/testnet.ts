@@ -236,7 +236,7 @@ ${services.join("")}  prometheus:
       PROMETHEUS_URL: http://127.0.0.1:9090
       GF_SERVER_HTTP_ADDR: 127.0.0.1
       GF_AUTH_ANONYMOUS_ENABLED: "true"
-      # There is no administrator, whose first password everybody knows. To have one, set GF_SECURITY_ADMIN_PASSWORD.
+      # No administrator account, because its initial password is public. Set GF_SECURITY_ADMIN_PASSWORD to enable it.
       GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION: "true"
       GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH: /var/lib/grafana/dashboards/evmint.json
     volumes:

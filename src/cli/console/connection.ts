@@ -1,8 +1,11 @@
+import { existsSync } from "node:fs";
 import { connect as connectSocket } from "node:net";
+import { resolve } from "node:path";
 import { WebSocket } from "ws";
 import { NodeError } from "../../base/errors.ts";
 import { isJsonObject } from "../../base/primitives/shape.ts";
 import { parseRemoteUrl, type RemoteUrl } from "../../base/telemetry/remote-url.ts";
+import type { Config } from "../../node/config/config.ts";
 import { JsonStream } from "../../rpc/transport/server/json-stream.ts";
 
 /** The node cannot be reached, or the connection to it ended. */
@@ -267,6 +270,19 @@ export async function connect(target: string, token: string | undefined): Promis
   if (/^https?:/i.test(target)) return connectHttp(remoteOf(target, token));
   if (/^wss?:/i.test(target)) return await connectWebSocket(remoteOf(target, token));
   return await connectIpc(target);
+}
+
+/** The node that runs on a home, over its socket; undefined where none answers. */
+export async function connectToHome({ home, ipc }: Pick<Config, "home" | "ipc">): Promise<RpcConnection | undefined> {
+  const path = resolve(home, ipc.path);
+  if (ipc.path === "" || !existsSync(path)) return undefined;
+  try {
+    return await connectIpc(path);
+  } catch (error) {
+    // A node that was killed leaves its socket.
+    if (error instanceof ConnectionFailedError) return undefined;
+    throw error;
+  }
 }
 
 /** @throws ConnectionFailedError */

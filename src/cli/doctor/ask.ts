@@ -1,9 +1,14 @@
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseRemoteUrl } from "../../base/telemetry/remote-url.ts";
 import type { Timer, Timers } from "../../base/telemetry/timers.ts";
 import type { Config } from "../../node/config/config.ts";
-import { ConnectionFailedError, connect, parseMessage, resultOf } from "../console/connection.ts";
+import {
+  ConnectionFailedError,
+  connectToHome,
+  parseMessage,
+  type RpcConnection,
+  resultOf,
+} from "../console/connection.ts";
 import { CommandError, UsageError } from "../errors.ts";
 
 /** A call of a node's JSON-RPC. @throws ConnectionFailedError, RpcResponseError */
@@ -32,24 +37,23 @@ type AskTimers = Pick<Timers, "after">;
 
 /** The node that runs on a home; undefined where none answers on its socket. */
 export async function askOwnNode(
-  { home, ipc }: Pick<Config, "home" | "ipc">,
+  config: Pick<Config, "home" | "ipc">,
   timers: AskTimers,
 ): Promise<AskedNode | undefined> {
-  const path = resolve(home, ipc.path);
-  if (ipc.path === "" || !existsSync(path)) return undefined;
+  const path = resolve(config.home, config.ipc.path);
+  let connection: RpcConnection | undefined;
   try {
-    const connection = await withTimeout(connect(path, undefined), path, timers);
-    return {
-      name: "this node",
-      ask: (method, params = []) => withTimeout(connection.request(method, params), path, timers),
-      clock: () => undefined,
-      close: () => connection.close(),
-    };
+    connection = await withTimeout(connectToHome(config), path, timers);
   } catch (error) {
-    // A node that was killed leaves its socket.
-    if (error instanceof ConnectionFailedError) return undefined;
-    throw error;
+    if (!(error instanceof ConnectionFailedError)) throw error;
   }
+  if (connection === undefined) return undefined;
+  return {
+    name: "this node",
+    ask: (method, params = []) => withTimeout(connection.request(method, params), path, timers),
+    clock: () => undefined,
+    close: () => connection.close(),
+  };
 }
 
 async function withTimeout<T>(answer: Promise<T>, target: string, timers: AskTimers): Promise<T> {

@@ -89,7 +89,7 @@ function foundrySources(directory: string, artifacts: readonly FoundryArtifact[]
 }
 
 /**
- * Texts of the sources that the artifact was compiled from, those that are in the project as they were then: whoever reads them sees what the code
+ * Texts of the sources that the artifact was compiled from, those that are in the project as they were then: a reader sees what the code
  * was made of, and no other file is shown whatever path an artifact names.
  */
 function foundryTexts(directory: string, { metadata }: FoundryArtifact): SourceTexts {

@@ -287,7 +287,7 @@ test("a number below 0 is rejected by its value, with no words of another langua
   await using node = await start();
   const [code, message] = await failure(node, "evm_increaseTime", -10);
   assert.equal(code, -32602);
-  assert.equal(message, "invalid argument 0: a whole number from 0 is wanted, not -10");
+  assert.equal(message, "invalid argument 0: expected a non-negative integer, got -10");
 });
 
 test("anvil_mine of many empty blocks makes those that as many calls for one make, and each can be read with its state", async () => {

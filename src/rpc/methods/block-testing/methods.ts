@@ -17,11 +17,9 @@ import {
   quantity64,
   quantityNumber,
 } from "../../transport/codec.ts";
-import type { Method } from "../../transport/dispatch/method.ts";
 import { defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { withdrawal } from "../params/call-arguments.ts";
-import type { RpcPorts } from "../rpc-ports.ts";
 
 const payloadAttributes = object(
   "PayloadAttributes",
@@ -115,7 +113,7 @@ function payloadJson({ block, requests, value, sidecars, accessList }: BuiltPayl
  * @throws PayloadAttributesError, InvalidTransactionError of the first transaction that does not fit
  * @see execution-apis `src/testing/testing_buildBlockV1.yaml`
  */
-const buildBlockV1 = defineMethod({
+export const buildBlockV1 = defineMethod({
   name: "testing_buildBlockV1",
   params: {
     parentHash: hash,
@@ -148,7 +146,7 @@ const buildBlockV1 = defineMethod({
  *
  * @throws as testing_buildBlockV1
  */
-const commitBlockV1 = defineMethod({
+export const commitBlockV1 = defineMethod({
   name: "testing_commitBlockV1",
   params: {
     attributes: payloadAttributes,
@@ -160,5 +158,3 @@ const commitBlockV1 = defineMethod({
   handle: ({ attributes, transactions, extraData }, { execution }) =>
     execution.commitBlock(attributesOf(attributes, transactions, extraData)),
 });
-
-export const TESTING_METHODS: readonly Method<RpcPorts>[] = [buildBlockV1, commitBlockV1];

@@ -16,16 +16,15 @@ import {
   type ParamCodec,
   string,
 } from "../../transport/codec.ts";
-import type { Method } from "../../transport/dispatch/method.ts";
 import { UnknownBlockError } from "../../transport/errors.ts";
 import { defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
-import type { RpcPorts, ServingPorts } from "../rpc-ports.ts";
+import type { ServingPorts } from "../rpc-ports.ts";
 
 const block = optional(blockNumberOrTag, "latest");
 
 /** `clique_getSnapshot`: the validators after a block and the open votes on candidates. @throws UnknownBlockError, BlockPrunedError */
-const getSnapshot = defineMethod({
+export const getSnapshot = defineMethod({
   name: "clique_getSnapshot",
   params: { block },
   example: ["latest"],
@@ -34,7 +33,7 @@ const getSnapshot = defineMethod({
 });
 
 /** `clique_getSnapshotAtHash`: validators and votes after the block with this hash. */
-const getSnapshotAtHash = defineMethod({
+export const getSnapshotAtHash = defineMethod({
   name: "clique_getSnapshotAtHash",
   params: { hash },
   example: [SAMPLE.hash],
@@ -43,7 +42,7 @@ const getSnapshotAtHash = defineMethod({
 });
 
 /** `clique_getSigners`: the addresses of the validators after a block, ascending. */
-const getSigners = defineMethod({
+export const getSigners = defineMethod({
   name: "clique_getSigners",
   params: { block },
   example: ["latest"],
@@ -52,7 +51,7 @@ const getSigners = defineMethod({
 });
 
 /** `clique_getSignersAtHash`: the validators after the block with this hash. */
-const getSignersAtHash = defineMethod({
+export const getSignersAtHash = defineMethod({
   name: "clique_getSignersAtHash",
   params: { hash },
   example: [SAMPLE.hash],
@@ -98,7 +97,7 @@ const selectorOrRlp: ParamCodec<BlockSelector> = {
  *
  * @throws UnknownBlockError, HeaderRlpError
  */
-const getSigner = defineMethod({
+export const getSigner = defineMethod({
   name: "clique_getSigner",
   params: { block: selectorOrRlp },
   example: ["latest"],
@@ -123,7 +122,7 @@ function hashOfRlp(bytes: Uint8Array) {
 }
 
 /** `clique_proposals`: the votes this node casts, by candidate: true adds a validator, false drops one. */
-const proposals = defineMethod({
+export const proposals = defineMethod({
   name: "clique_proposals",
   params: {},
   result: json,
@@ -137,7 +136,7 @@ const proposals = defineMethod({
  *
  * @throws UnknownPublicKeyError, WrongPublicKeyError, TooManyProposalsError
  */
-const propose = defineMethod({
+export const propose = defineMethod({
   name: "clique_propose",
   params: { account: address, authorize: boolean, publicKey: optional(data) },
   result: nothing,
@@ -147,7 +146,7 @@ const propose = defineMethod({
 });
 
 /** `clique_discard`: stops voting on `account`; votes already in blocks stay. */
-const discard = defineMethod({
+export const discard = defineMethod({
   name: "clique_discard",
   params: { account: address },
   result: nothing,
@@ -161,7 +160,7 @@ const discard = defineMethod({
  *
  * @throws UnknownBlockError, BlockPrunedError
  */
-const parameters = defineMethod({
+export const parameters = defineMethod({
   name: "clique_parameters",
   params: { block },
   example: ["latest"],
@@ -182,7 +181,7 @@ const parameters = defineMethod({
  *
  * @throws ParameterRefusedError, TooManyParameterProposalsError
  */
-const proposeParameter = defineMethod({
+export const proposeParameter = defineMethod({
   name: "clique_proposeParameter",
   params: { name: string, value: jsonUnsigned },
   result: nothing,
@@ -197,7 +196,7 @@ const proposeParameter = defineMethod({
  *
  * @throws ParameterRefusedError, TooManyParameterProposalsError
  */
-const proposeFork = defineMethod({
+export const proposeFork = defineMethod({
   name: "clique_proposeFork",
   params: { fork: string, time: jsonUnsigned },
   result: nothing,
@@ -208,7 +207,7 @@ const proposeFork = defineMethod({
 /**
  * `clique_discardParameter`: stops voting on a rule, or on a fork given by its genesis field (`osakaTime`); votes already in blocks stay.
  */
-const discardParameter = defineMethod({
+export const discardParameter = defineMethod({
   name: "clique_discardParameter",
   params: { name: string },
   result: nothing,
@@ -220,7 +219,7 @@ const discardParameter = defineMethod({
  * `clique_status`: the proposers of the 64 blocks before the head, and the percentage made by the validator whose turn it was, that is,
  * committed in the first round.
  */
-const status = defineMethod({
+export const status = defineMethod({
   name: "clique_status",
   params: {},
   result: json,
@@ -241,7 +240,7 @@ export class NoSignaturesError extends NodeError {
  *
  * @throws UnknownBlockError, NoSignaturesError on the solo engine, EngineRpcError where CometBFT no longer has the height
  */
-const getLightBlock = defineMethod({
+export const getLightBlock = defineMethod({
   name: "clique_getLightBlock",
   params: { block: optional(blockNumberOrTag, "latest") },
   example: ["0x1"],
@@ -250,20 +249,3 @@ const getLightBlock = defineMethod({
   handle: async ({ block }, { chain, node }) =>
     (await node.cliqueLightBlock({ number: await numberOf(block, chain) })) ?? null,
 });
-
-export const CLIQUE_METHODS: readonly Method<RpcPorts>[] = [
-  getSnapshot,
-  getSnapshotAtHash,
-  getSigners,
-  getSignersAtHash,
-  getSigner,
-  getLightBlock,
-  proposals,
-  propose,
-  discard,
-  parameters,
-  proposeParameter,
-  proposeFork,
-  discardParameter,
-  status,
-];

@@ -2,10 +2,8 @@ import { NodeError } from "../../../base/errors.ts";
 import { andThen, type MaybePromise } from "../../../base/threads/maybe-promise.ts";
 import type { DappStore } from "../../ports/dapp-store.ts";
 import { boolean, data, string } from "../../transport/codec.ts";
-import type { Method } from "../../transport/dispatch/method.ts";
 import { InvalidParamsError } from "../../transport/errors.ts";
 import { defineMethod } from "../define-method.ts";
-import type { RpcPorts } from "../rpc-ports.ts";
 
 /** The database has no value under this key. The message is that of geth's store. */
 class NoValueError extends NodeError {
@@ -31,7 +29,7 @@ function assertNamed(database: string, key: string): void {
 }
 
 /** `db_putString`: stores a text; false when a limit (`db.*` settings) is exceeded. */
-const putString = defineMethod({
+export const putString = defineMethod({
   name: "db_putString",
   params: { database: string, key: string, value: string },
   result: boolean,
@@ -43,7 +41,7 @@ const putString = defineMethod({
 });
 
 /** `db_getString`: the value as text; bytes that are not UTF-8 become U+FFFD. @throws NoValueError */
-const getString = defineMethod({
+export const getString = defineMethod({
   name: "db_getString",
   params: { database: string, key: string },
   example: ["notes", "greeting"],
@@ -53,7 +51,7 @@ const getString = defineMethod({
 });
 
 /** `db_putHex`: stores bytes, under the same keys as `db_putString`; false when a limit is exceeded. */
-const putHex = defineMethod({
+export const putHex = defineMethod({
   name: "db_putHex",
   params: { database: string, key: string, value: data },
   result: boolean,
@@ -65,12 +63,10 @@ const putHex = defineMethod({
 });
 
 /** `db_getHex`: the value as bytes. @throws NoValueError */
-const getHex = defineMethod({
+export const getHex = defineMethod({
   name: "db_getHex",
   params: { database: string, key: string },
   example: ["notes", "greeting"],
   result: data,
   handle: ({ database, key }, { node }) => readValue(node, database, key),
 });
-
-export const DB_METHODS: readonly Method<RpcPorts>[] = [putString, getString, putHex, getHex];

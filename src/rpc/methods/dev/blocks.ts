@@ -15,7 +15,7 @@ import {
 } from "../../transport/codec.ts";
 import { aliasMethod } from "../../transport/dispatch/method.ts";
 import { InvalidValueError } from "../../transport/errors.ts";
-import { defineMethod } from "../define-method.ts";
+import { defineForwardedMethod } from "../define-method.ts";
 import { BLOCK, listOf } from "../json/schemas.ts";
 import { bothNames, controlMethods, lenientCount, lenientNumber } from "./control-methods.ts";
 
@@ -35,7 +35,7 @@ const mineOptions: ParamCodec<MineRequest> = {
     if (typeof value !== "object" || value === null) {
       return { blocks: 1, timestamp: lenientCount.decode(value, field) };
     }
-    if (Array.isArray(value)) throw new InvalidValueError("a time or an object is wanted");
+    if (Array.isArray(value)) throw new InvalidValueError("expected a timestamp or an object");
     const { timestamp, blocks } = value as { timestamp?: unknown; blocks?: unknown };
     return {
       blocks: blocks == null ? 1 : lenientCount.decode(blocks, "blocks"),
@@ -107,7 +107,7 @@ export const intervalMine = controlMethods({
 });
 
 /** `hardhat_getAutomine`: whether transactions are mined on arrival; Ignition then does not wait for confirmations. */
-export const hardhatGetAutomine = defineMethod({
+export const hardhatGetAutomine = defineForwardedMethod({
   name: "hardhat_getAutomine",
   params: {},
   result: boolean,

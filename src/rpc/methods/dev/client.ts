@@ -3,7 +3,7 @@ import { toQuantity } from "../../../base/primitives/quantity.ts";
 import { FORK_PAUSE_MS } from "../../../dev/fork/fetch-remote-calls.ts";
 import { boolean, json, type ParamCodec } from "../../transport/codec.ts";
 import { InvalidValueError } from "../../transport/errors.ts";
-import { defineMethod } from "../define-method.ts";
+import { defineForwardedMethod } from "../define-method.ts";
 import { HASH, INTEGER, shape } from "../json/schemas.ts";
 import type { ServingPorts } from "../rpc-ports.ts";
 import { bothNames, controlMethods, lenientNumber } from "./control-methods.ts";
@@ -15,7 +15,7 @@ export const remoteUrl: ParamCodec<string> = {
     if (typeof value === "string" && /^https?:\/\//.test(value) && URL.canParse(value)) {
       return value;
     }
-    throw new InvalidValueError(`${field}: the address of a node over HTTP is wanted`);
+    throw new InvalidValueError(`${field} is not an HTTP URL`);
   },
 };
 
@@ -25,7 +25,7 @@ export const remoteUrl: ParamCodec<string> = {
  *
  * @see Foundry book, anvil reference, `anvil_nodeInfo`
  */
-export const anvilNodeInfo = defineMethod({
+export const anvilNodeInfo = defineForwardedMethod({
   name: "anvil_nodeInfo",
   params: {},
   result: json,
@@ -80,7 +80,7 @@ const METADATA = shape(
  *
  * @see Hardhat Network reference, `hardhat_metadata`
  */
-export const hardhatMetadata = defineMethod({
+export const hardhatMetadata = defineForwardedMethod({
   name: "hardhat_metadata",
   params: {},
   result: { ...json, schema: METADATA },
@@ -112,7 +112,7 @@ const ANVIL_VERSION = "1.7.1";
  * `anvil_metadata`: as `hardhat_metadata`, with null instead of fork data without a fork, the anvil version whose answers these match, and
  * the block number and hash of each snapshot by id.
  */
-export const anvilMetadata = defineMethod({
+export const anvilMetadata = defineForwardedMethod({
   name: "anvil_metadata",
   params: {},
   result: json,

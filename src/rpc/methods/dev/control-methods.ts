@@ -72,7 +72,7 @@ export const lenientNumber: ParamCodec<bigint> = {
     if (typeof value === "string" && NUMBER.test(value)) return BigInt(value);
     const given = typeof value === "number" ? value : jsonKind(value);
     throw new InvalidValueError(
-      `${field === undefined ? "" : `${field}: `}a whole number from 0 is wanted, not ${given}`,
+      `${field === undefined ? "" : `${field}: `}expected a non-negative integer, got ${given}`,
     );
   },
 };

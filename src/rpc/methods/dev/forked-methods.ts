@@ -101,7 +101,7 @@ class ForkedMethods {
   readonly #methods: Registry<RpcPorts>;
   readonly #fork: ForkedBlocks;
   readonly #prefetch: ReturnType<typeof createPrefetch>;
-  /** Parameters of the filters that begin before the this.#fork. */
+  /** Parameters of the filters that begin before the fork. */
   readonly #oldFilters = new Map<string, Params>();
 
   constructor(methods: Registry<RpcPorts>, fork: ForkedBlocks) {
@@ -249,7 +249,7 @@ class ForkedMethods {
     return this.#runLogs(this.#methods.get("eth_getLogs")!, [ports, filter, context]);
   }
 
-  /** Fees of blocks up to the this.#fork, or of those after it: a range over it begins after it. */
+  /** Fees of blocks up to the fork, or of those after it; a range that spans the fork begins after it. */
   async #runFeeHistory(method: Method<RpcPorts>, [ports, params = [], context]: RunArguments) {
     const [count, newest] = params;
     const old = await this.#oldBlock(newest, this.#fork.number, ports);

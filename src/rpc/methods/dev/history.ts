@@ -47,7 +47,7 @@ type PlacedTransaction = {
 const placedTransaction: ParamCodec<PlacedTransaction> = {
   decode(value, field) {
     if (!Array.isArray(value) || value.length !== 2) {
-      throw new InvalidValueError("a pair of a transaction and the index of its block is wanted");
+      throw new InvalidValueError("not a pair of a transaction and the index of its block");
     }
     const [transaction, block] = value;
     const codec = typeof transaction === "string" ? data : callArguments;
@@ -129,7 +129,7 @@ function object(value: unknown, name: string): Readonly<Record<string, unknown>>
   if (typeof value === "object" && value !== null && !Array.isArray(value)) {
     return value as Readonly<Record<string, unknown>>;
   }
-  throw new InvalidValueError(`${name}: an object is wanted`);
+  throw new InvalidValueError(`${name} is not an object`);
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Method } from "../../transport/dispatch/method.ts";
 import { exportedMethods } from "../define-method.ts";
-import { forwarded, type ServingPorts } from "../rpc-ports.ts";
+import type { ServingPorts } from "../rpc-ports.ts";
 import * as accounts from "./accounts.ts";
 import * as blocks from "./blocks.ts";
 import * as client from "./client.ts";
@@ -18,4 +18,4 @@ export const DEV_METHODS: readonly Method<ServingPorts>[] = exportedMethods(
   pool,
   time,
   wallet,
-).map(forwarded);
+);

@@ -3,7 +3,7 @@ import { buildTransaction } from "../../../base/types/transaction/encode.ts";
 import { impersonatingSignature } from "../../../base/types/transaction/impersonation.ts";
 import { legacyV } from "../../../base/types/transaction/legacy.ts";
 import { address, boolean, hash, nullable, rawJsonOf } from "../../transport/codec.ts";
-import { defineForwardedMethod, defineMethod } from "../define-method.ts";
+import { defineForwardedMethod } from "../define-method.ts";
 import { RECEIPT_TIMEOUT_MS, receiptOf, sendUnlocked } from "../eth/submit.ts";
 import { fillTransactionFields } from "../eth/transaction-defaults.ts";
 import { SAMPLE } from "../example-values.ts";
@@ -13,7 +13,7 @@ import { callArguments } from "../params/call-arguments.ts";
 import { bothNames, controlMethods } from "./control-methods.ts";
 
 /** `eth_sendUnsignedTransaction`: sends a transaction from any account, including contracts, without a key; returns the hash. */
-export const sendUnsignedTransaction = defineMethod({
+export const sendUnsignedTransaction = defineForwardedMethod({
   name: "eth_sendUnsignedTransaction",
   params: { request: callArguments },
   result: hash,

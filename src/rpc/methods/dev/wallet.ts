@@ -7,8 +7,8 @@ import type { ChainView } from "../../ports/chain-view.ts";
 import { address, array, boolean, data, json, object, optional, quantity, string } from "../../transport/codec.ts";
 import { InvalidParamsError } from "../../transport/errors.ts";
 import { CALL_BUNDLE_LIMITS, type CallBundle } from "../call-bundles.ts";
-import { defineForwardedMethod, defineMethod } from "../define-method.ts";
-import { sendSigned } from "../eth/submit.ts";
+import { defineForwardedMethod } from "../define-method.ts";
+import { nextReceipt, sendSigned } from "../eth/submit.ts";
 import { SAMPLE } from "../example-values.ts";
 import { receiptText } from "../json/receipt-json.ts";
 import { BOOLEAN, HASH, INTEGER, LOG, listOf, NULL, QUANTITY, shape } from "../json/schemas.ts";
@@ -22,7 +22,7 @@ import {
 } from "./wallet-errors.ts";
 
 /** `eth_requestAccounts`: the accounts that the node signs for, as `eth_accounts`. @see EIP-1102 */
-export const requestAccounts = defineMethod({
+export const requestAccounts = defineForwardedMethod({
   name: "eth_requestAccounts",
   params: {},
   example: [],
@@ -50,7 +50,7 @@ export const switchEthereumChain = chainMethod("wallet_switchEthereumChain");
 export const addEthereumChain = chainMethod("wallet_addEthereumChain");
 
 function chainMethod(name: string) {
-  return defineMethod({
+  return defineForwardedMethod({
     name,
     params: { chain: walletChain },
     example: [{ chainId: "0x7a69" }],
@@ -72,7 +72,7 @@ function chainMethod(name: string) {
  * @throws UnknownAccountError
  * @see EIP-5792
  */
-export const getCapabilities = defineMethod({
+export const getCapabilities = defineForwardedMethod({
   name: "wallet_getCapabilities",
   params: { account: address, chainIds: optional(array(quantity)) },
   example: [SAMPLE.alice],
@@ -164,7 +164,7 @@ function callOf(
 function assertCapabilities(capabilities: unknown): void {
   if (capabilities === undefined) return;
   if (typeof capabilities !== "object" || capabilities === null)
-    throw new InvalidParamsError("capabilities: an object is wanted");
+    throw new InvalidParamsError("capabilities is not an object");
   for (const [name, capability] of Object.entries(capabilities)) {
     if ((capability as { optional?: unknown } | null)?.optional !== true) throw new UnsupportedCapabilityError(name);
   }
@@ -188,35 +188,12 @@ async function sendRest(bundle: CallBundle, calls: readonly CallArguments[], fro
 }
 
 /** Whether the newest transaction of the bundle has succeeded, as soon as it is in a block; false where the bundle was forgotten. */
-function succeeds(
+async function succeeds(
   { hashes, forgotten: { signal } }: CallBundle,
   chain: Pick<ChainView, "receipt" | "subscribe">,
 ): Promise<boolean> {
-  const hash = hashes.at(-1)!;
-  return new Promise((resolve, reject) => {
-    const look = async () => {
-      try {
-        const mined = await chain.receipt({ hash });
-        if (mined) end(() => resolve(mined.receipt.status !== 0));
-      } catch (error) {
-        end(() => reject(error));
-      }
-    };
-    const stop = chain.subscribe({
-      onBlock({ block }) {
-        if (block.transactions.some((tx) => tx.hash === hash)) void look();
-      },
-    });
-    const onForgotten = () => end(() => resolve(false));
-    const end = (settle: () => void) => {
-      stop();
-      signal.removeEventListener("abort", onForgotten);
-      settle();
-    };
-    signal.addEventListener("abort", onForgotten);
-    // It may be in a block already; of a later one the event comes after the subscription.
-    void look();
-  });
+  const mined = await nextReceipt(hashes.at(-1)!, chain, signal);
+  return mined !== undefined && mined.receipt.status !== 0;
 }
 
 /** EIP-5792's status codes. */

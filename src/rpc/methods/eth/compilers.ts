@@ -84,7 +84,7 @@ const standardJson: ParamCodec<StandardJson> = {
   },
   decode(value) {
     if (isJsonObject(value) && isJsonObject(value["sources"])) return value;
-    throw new InvalidValueError("input: an object with language, sources and settings is wanted");
+    throw new InvalidValueError("input is not an object with language, sources and settings");
   },
 };
 

@@ -60,21 +60,40 @@ export const sendRawTransactionSync = defineMethod({
   },
 });
 
-/** The receipt of `hash`, as soon as it is in a block. */
-export function receiptOf(
+/** The receipt of `hash`, as soon as it is in a block. @throws ReceiptTimeoutError, RequestTimeoutError */
+export async function receiptOf(
   hash: Hash,
   timeoutMs: number,
   { chain, timers }: Pick<ServingPorts, "chain" | "timers">,
   signal: AbortSignal,
 ): Promise<MinedReceipt> {
+  const ended = new AbortController();
+  const end = () => ended.abort();
+  const timer = timers.after(timeoutMs, "receipt timeout", end, { keepsAlive: true });
+  signal.addEventListener("abort", end);
+  try {
+    const mined = await nextReceipt(hash, chain, ended.signal);
+    if (mined !== undefined) return mined;
+    throw signal.aborted ? new RequestTimeoutError() : new ReceiptTimeoutError(hash, timeoutMs);
+  } finally {
+    timer.cancel();
+    signal.removeEventListener("abort", end);
+  }
+}
+
+/** The receipt of `hash`, as soon as it is in a block; undefined where `signal` is aborted before. */
+export function nextReceipt(
+  hash: Hash,
+  chain: Pick<ServingPorts["chain"], "receipt" | "subscribe">,
+  signal: AbortSignal,
+): Promise<MinedReceipt | undefined> {
   return new Promise((resolve, reject) => {
     const end = (settle: () => void): void => {
-      timer.cancel();
       stop();
       signal.removeEventListener("abort", onAbort);
       settle();
     };
-    const onAbort = () => end(() => reject(new RequestTimeoutError()));
+    const onAbort = () => end(() => resolve(undefined));
     const look = async (): Promise<void> => {
       try {
         const mined = await chain.receipt({ hash });
@@ -88,8 +107,6 @@ export function receiptOf(
         if (block.transactions.some((tx) => tx.hash === hash)) void look();
       },
     });
-    const onTimeout = () => end(() => reject(new ReceiptTimeoutError(hash, timeoutMs)));
-    const timer = timers.after(timeoutMs, "receipt timeout", onTimeout, { keepsAlive: true });
     signal.addEventListener("abort", onAbort);
     // It may be in a block already; of a later one the event comes after the subscription.
     void look();

@@ -17,7 +17,7 @@ class InvalidEtherbaseError extends NodeError {
 /**
  * `miner_setEtherbase`: sets the address that receives the tips of blocks this node proposes, from the next block on and across restarts.
  */
-const setEtherbase = defineMethod({
+export const setEtherbase = defineMethod({
   name: "miner_setEtherbase",
   params: { account: address },
   result: boolean,
@@ -29,7 +29,7 @@ const setEtherbase = defineMethod({
 });
 
 /** `miner_setGasPrice`: writes the lowest gas price the node accepts and proposes to `app.toml`; it applies after a restart. */
-const setGasPrice = defineMethod({
+export const setGasPrice = defineMethod({
   name: "miner_setGasPrice",
   params: { gasPrice: quantity },
   result: boolean,
@@ -48,7 +48,7 @@ class UnsupportedFunctionError extends NodeError {
 }
 
 /** `miner_getHashrate`: 0, because there is no proof of work. */
-const getHashrate = defineMethod({
+export const getHashrate = defineMethod({
   name: "miner_getHashrate",
   params: {},
   result: jsonInteger,
@@ -57,7 +57,7 @@ const getHashrate = defineMethod({
 });
 
 /** `miner_stop`: null and no effect, because there is no proof of work. */
-const stop = defineMethod({
+export const stop = defineMethod({
   name: "miner_stop",
   params: {},
   result: json,
@@ -66,7 +66,7 @@ const stop = defineMethod({
 });
 
 /** `miner_setGasLimit`: false and no effect; set `consensus.gas-limit` instead. */
-const setGasLimit = defineMethod({
+export const setGasLimit = defineMethod({
   name: "miner_setGasLimit",
   params: { gasLimit: optional(json) },
   result: boolean,
@@ -78,13 +78,13 @@ const setGasLimit = defineMethod({
  * `miner_setExtra`: fails, as in Ethermint: there is no proof of work, and extra data does not identify a miner. @throws
  * UnsupportedFunctionError
  */
-const setExtra = unsupported("miner_setExtra");
+export const setExtra = unsupported("miner_setExtra");
 
 /**
  * `miner_start`: fails, as in Ethermint: there is no proof of work to start. On a dev chain, use `evm_setAutomine`. @throws
  * UnsupportedFunctionError
  */
-const start = unsupported("miner_start");
+export const start = unsupported("miner_start");
 
 function unsupported(name: string): Method<ServingPorts> {
   return defineMethod({
@@ -97,13 +97,3 @@ function unsupported(name: string): Method<ServingPorts> {
     },
   });
 }
-
-export const MINER_METHODS: readonly Method<ServingPorts>[] = [
-  getHashrate,
-  setExtra,
-  setGasPrice,
-  start,
-  stop,
-  setGasLimit,
-  setEtherbase,
-];

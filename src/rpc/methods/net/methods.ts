@@ -1,8 +1,6 @@
 import { andThen } from "../../../base/threads/maybe-promise.ts";
 import { boolean, jsonInteger, string } from "../../transport/codec.ts";
-import type { Method } from "../../transport/dispatch/method.ts";
 import { defineMethod } from "../define-method.ts";
-import type { ServingPorts } from "../rpc-ports.ts";
 
 /** `net_version`: the network id as a decimal string. */
 export const version = defineMethod({
@@ -27,5 +25,3 @@ export const peerCount = defineMethod({
   result: jsonInteger,
   handle: (_params, { node }) => andThen(node.info(), ({ peerCount }) => peerCount),
 });
-
-export const NET_METHODS: readonly Method<ServingPorts>[] = [version, peerCount, listening];

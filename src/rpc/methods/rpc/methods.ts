@@ -2,10 +2,10 @@ import { andThen, type MaybePromise } from "../../../base/threads/maybe-promise.
 import type { NodePort } from "../../ports/node.ts";
 import { json } from "../../transport/codec.ts";
 import type { AccessPolicy } from "../../transport/dispatch/context.ts";
-import { type Method, type MethodInfo, namespaceOf } from "../../transport/dispatch/method.ts";
+import { type MethodInfo, namespaceOf } from "../../transport/dispatch/method.ts";
 import { defineMethod } from "../define-method.ts";
 import { mapOf } from "../json/schemas.ts";
-import type { RpcSettings, ServingPorts } from "../rpc-ports.ts";
+import type { RpcSettings } from "../rpc-ports.ts";
 
 /** Of the OpenRPC specification. */
 const OPEN_RPC_VERSION = "1.3.2";
@@ -34,7 +34,7 @@ function openRpcDocument(methods: readonly MethodInfo[], info: { readonly title:
 }
 
 /** `rpc_discover`: the OpenRPC document of the methods enabled on the caller's listener. `GET /openrpc.json` returns the same. */
-const discover = defineMethod({
+export const discover = defineMethod({
   name: "rpc_discover",
   params: {},
   result: json,
@@ -70,5 +70,3 @@ export const modules = defineMethod({
   handle: (_params, _modules, { access }) =>
     Object.fromEntries([...new Set([...access.namespaces, "rpc"])].sort().map((name) => [name, "1.0"])),
 });
-
-export const RPC_METHODS: readonly Method<ServingPorts>[] = [modules, discover];

@@ -1,15 +1,13 @@
 import { identityFromBytes } from "../../../heritage/shh/message.ts";
 import { PROTOCOL_VERSION } from "../../../heritage/shh/peers/peer.ts";
 import { array, boolean, optional, string } from "../../transport/codec.ts";
-import type { Method } from "../../transport/dispatch/method.ts";
 import { InvalidValueError } from "../../transport/errors.ts";
 import { defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
-import type { RpcPorts } from "../rpc-ports.ts";
 import { criteria, identity, messages, post, recipient } from "./message-codecs.ts";
 
 /** `shh_version`: version of the Whisper protocol, as a decimal string. */
-const version = defineMethod({
+export const version = defineMethod({
   name: "shh_version",
   params: {},
   result: string,
@@ -17,7 +15,7 @@ const version = defineMethod({
 });
 
 /** `shh_newIdentity`: creates a key pair, which stays in this node; returns its public key (65 bytes). */
-const newIdentity = defineMethod({
+export const newIdentity = defineMethod({
   name: "shh_newIdentity",
   params: {},
   result: identity,
@@ -26,7 +24,7 @@ const newIdentity = defineMethod({
 });
 
 /** `shh_hasIdentity`: whether this node has the private key of an identity or group. */
-const hasIdentity = defineMethod({
+export const hasIdentity = defineMethod({
   name: "shh_hasIdentity",
   params: { identity },
   example: [SAMPLE.whisperIdentity],
@@ -40,7 +38,7 @@ const hasIdentity = defineMethod({
  *
  * @throws UnknownIdentityError, WhisperLimitError
  */
-const newGroup = defineMethod({
+export const newGroup = defineMethod({
   name: "shh_newGroup",
   params: { from: optional(identity), members: optional(array(recipient), []) },
   result: identity,
@@ -54,7 +52,7 @@ const newGroup = defineMethod({
  *
  * @throws WhisperLimitError
  */
-const addToGroup = defineMethod({
+export const addToGroup = defineMethod({
   name: "shh_addToGroup",
   params: { groupOrWho: string, who: optional(string) },
   result: boolean,
@@ -83,7 +81,7 @@ function publicKeyOf(text: string): Uint8Array | undefined {
  *
  * @throws UnknownIdentityError, WhisperLimitError
  */
-const postMessage = defineMethod({
+export const postMessage = defineMethod({
   name: "shh_post",
   params: { message: post },
   result: boolean,
@@ -97,7 +95,7 @@ const postMessage = defineMethod({
  *
  * @throws WhisperLimitError
  */
-const newFilter = defineMethod({
+export const newFilter = defineMethod({
   name: "shh_newFilter",
   params: { filter: criteria },
   example: [{ topics: ["0x68656c6c6f20776f726c64"] }],
@@ -106,7 +104,7 @@ const newFilter = defineMethod({
 });
 
 /** `shh_uninstallFilter`: removes a filter; false if the id is unknown. */
-const uninstallFilter = defineMethod({
+export const uninstallFilter = defineMethod({
   name: "shh_uninstallFilter",
   params: { id: string },
   example: ["0x1"],
@@ -115,7 +113,7 @@ const uninstallFilter = defineMethod({
 });
 
 /** `shh_getFilterChanges`: messages received since the last poll; empty for an unknown filter id. */
-const getFilterChanges = defineMethod({
+export const getFilterChanges = defineMethod({
   name: "shh_getFilterChanges",
   params: { id: string },
   example: ["0x1"],
@@ -124,7 +122,7 @@ const getFilterChanges = defineMethod({
 });
 
 /** `shh_getMessages`: every unexpired message that matches the filter; `shh_getFilterChanges` does not return them again. */
-const getMessages = defineMethod({
+export const getMessages = defineMethod({
   name: "shh_getMessages",
   params: { id: string },
   example: ["0x1"],
@@ -132,16 +130,3 @@ const getMessages = defineMethod({
   heavy: true,
   handle: ({ id }, { shh }) => shh.messages({ id }),
 });
-
-export const SHH_METHODS: readonly Method<RpcPorts>[] = [
-  version,
-  newIdentity,
-  hasIdentity,
-  postMessage,
-  newGroup,
-  addToGroup,
-  newFilter,
-  uninstallFilter,
-  getFilterChanges,
-  getMessages,
-];

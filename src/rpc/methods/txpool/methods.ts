@@ -5,14 +5,12 @@ import type { SharedSlices } from "../../../base/threads/shared-slices.ts";
 import { maxFeePerGasOf } from "../../../base/types/transaction/fees.ts";
 import type { PoolContent, PooledTransaction } from "../../../consensus/mempool/pool.ts";
 import { address, rawJsonOf } from "../../transport/codec.ts";
-import type { Method } from "../../transport/dispatch/method.ts";
 import { LimitExceededError } from "../../transport/errors.ts";
-import { defineMethod } from "../define-method.ts";
+import { defineForwardedMethod, defineMethod } from "../define-method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { mapOf, POOLED, QUANTITY, shape, TRANSACTION } from "../json/schemas.ts";
 import { transactionText } from "../json/transaction-json.ts";
 import { quantityText } from "../json/write.ts";
-import { forwarded, type ServingPorts } from "../rpc-ports.ts";
 import type { JsonSessions } from "../sessions.ts";
 
 /** JSON text of one pooled transaction. */
@@ -99,7 +97,7 @@ export const status = defineMethod({
  *
  * @throws LimitExceededError for a pool of more than 64 MiB of JSON
  */
-export const content = defineMethod({
+export const content = defineForwardedMethod({
   name: "txpool_content",
   params: {},
   result: rawJsonOf(shape("PoolContent", { pending: POOLED, queued: POOLED })),
@@ -136,7 +134,7 @@ function pooledText({ tx, sender }: PooledTransaction): string {
  *
  * @throws LimitExceededError as txpool_content
  */
-export const inspect = defineMethod({
+export const inspect = defineForwardedMethod({
   name: "txpool_inspect",
   params: {},
   result: rawJsonOf(
@@ -153,11 +151,3 @@ function summaryText({ tx }: PooledTransaction): string {
   const receiver = tx.to === null ? "contract creation" : checksumAddress(tx.to);
   return `"${receiver}: ${tx.value} wei + ${tx.gasLimit} gas × ${maxFeePerGasOf(tx)} wei"`;
 }
-
-export const TXPOOL_METHODS: readonly Method<ServingPorts>[] = [
-  // Its transactions would take as long to send to another process as to write.
-  forwarded(content),
-  contentFrom,
-  forwarded(inspect),
-  status,
-];

@@ -4,9 +4,7 @@ import { keccak256Hash, keccak256InSteps } from "../../../base/primitives/keccak
 import { inSlices } from "../../../base/threads/in-slices.ts";
 import { andThen } from "../../../base/threads/maybe-promise.ts";
 import { data, hash, string } from "../../transport/codec.ts";
-import type { Method } from "../../transport/dispatch/method.ts";
 import { defineMethod } from "../define-method.ts";
-import type { ServingPorts } from "../rpc-ports.ts";
 
 /** `web3_clientVersion`: name, version, system and runtime of this node, separated by slashes. */
 export const clientVersion = defineMethod({
@@ -35,5 +33,3 @@ export const sha3 = defineMethod({
       .then((digest) => bytesToHex(digest) as Hash);
   },
 });
-
-export const WEB3_METHODS: readonly Method<ServingPorts>[] = [clientVersion, sha3];

@@ -1,7 +1,7 @@
 import { holderOf } from "./connection-shares.ts";
 
 /**
- * Something that all callers have together, such as filters, by the address that holds it. Up to the limit everybody has what he wants. Beyond it, up to twice
+ * Something that all callers have together, such as filters, by the address that holds it. Up to the limit, requests are granted as they come. Beyond it, up to twice
  * the limit, an address has no more than an equal share: one caller who takes all that there is keeps nobody else out.
  */
 export class EqualShares {

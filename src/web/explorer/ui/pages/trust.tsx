@@ -44,7 +44,7 @@ export function TrustPage() {
           loaded={loaded}
           show={(current) =>
             current === undefined ? (
-              <p class="empty">None yet: the first block that a page checks becomes it.</p>
+              <p class="empty">None yet: this page will trust the first block it checks.</p>
             ) : current.kind === "refused" ? (
               <p class="empty">
                 <Mark verdict={current.verdict} what="chain" />{" "}
@@ -81,8 +81,8 @@ export function TrustPage() {
         show={(set) =>
           set === undefined ? (
             <p class="empty">
-              None yet: those who signed the first block that a page checks become it. A chain that one process decides
-              has none.
+              None yet: this page will trust the validators that signed the first block it checks. A chain with a single
+              process has none.
             </p>
           ) : (
             <>

@@ -1,7 +1,7 @@
 import { errorClassOf } from "../../../base/errors.ts";
 import type { Timers } from "../../../base/telemetry/timers.ts";
 import { errorTypeOf, type Span } from "../../../base/telemetry/tracer.ts";
-import { inSlices } from "../../../base/threads/in-slices.ts";
+import { allAtOnce, inSlices } from "../../../base/threads/in-slices.ts";
 import { andThen, type MaybePromise } from "../../../base/threads/maybe-promise.ts";
 import { SharedSlices } from "../../../base/threads/shared-slices.ts";
 import { opens } from "../auth/credential.ts";
@@ -29,6 +29,7 @@ import { scanJson, skipBlanks } from "./json-scan.ts";
 import { type Message, type RawParams, readMessage } from "./message.ts";
 import type { Method, Registry } from "./method.ts";
 import type { RpcObserver } from "./observer.ts";
+import { PlainMessageReader } from "./plain-messages.ts";
 import { bytesInSteps, textInSteps } from "./text-in-steps.ts";
 
 /** What goes back for one body: JSON text in pieces, to be written one after the other. */
@@ -74,6 +75,7 @@ export class Dispatcher<Modules> {
   readonly #modules: Modules;
   readonly #admission: CallAdmission | undefined;
   readonly #queue: CallQueue;
+  readonly #plainMessages: PlainMessageReader;
   readonly #timers: Timers;
   readonly #batchSlices: SharedSlices;
   readonly #parseSlices: SharedSlices;
@@ -110,6 +112,7 @@ export class Dispatcher<Modules> {
     this.#batchSlices = new SharedSlices(modules.timers);
     this.#parseSlices = new SharedSlices(modules.timers);
     this.#encodeSlices = new SharedSlices(modules.timers);
+    this.#plainMessages = new PlainMessageReader(limits);
     this.#queue = new CallQueue(
       {
         waitingMax: limits.callQueueMax,
@@ -126,9 +129,7 @@ export class Dispatcher<Modules> {
    */
   dispatch(body: Buffer, context: RequestContext): Reply | undefined | Promise<Reply | undefined> {
     try {
-      if (body.length < LARGE_BODY_BYTES) {
-        return this.#answerBody(this.#readAtOnce(body, context), context);
-      }
+      if (body.length < LARGE_BODY_BYTES) return this.#run(body, context);
       context.inputBytes = body.length;
       return this.#readLarge(body, context)
         .then((read) => (context.isAborted ? undefined : this.#answerBody(read, context)))
@@ -164,48 +165,40 @@ export class Dispatcher<Modules> {
     for (const task of this.#beforeWork) task(work);
   }
 
-  /** Reads a body; a reply where it cannot be read. */
-  #readAtOnce(body: Buffer, context: RequestContext): ReadBody | Reply | undefined {
-    if (isNothing(body, context)) return undefined;
-    try {
-      const { ids, end } = this.#scan(body, context);
-      return { value: JSON.parse(body.toString("utf8", 0, end)), ids };
-    } catch (error) {
-      return this.#unreadable(body, context, error);
+  #run(body: Buffer, context: RequestContext) {
+    const plain = this.#plainMessages.read(body);
+    if (plain !== undefined) {
+      context.inputBytes = body.length + VALUE_BYTES * plain.items;
+      return plain.isBatch
+        ? this.#dispatchBatch(plain.messages, context)
+        : this.#dispatchSingle(plain.messages[0]!, context);
     }
+    return this.#answerBody(allAtOnce(this.#readInSteps(body, context)), context);
   }
 
-  /** As `#readAtOnce`, each step in some milliseconds. */
+  /** Reads a body that is not plain; a reply where it cannot be read. Of a large one each step takes some milliseconds, and so do its parameters after the last. */
   *#readInSteps(body: Buffer, context: RequestContext): Generator<undefined, ReadBody | Reply | undefined> {
-    if (isNothing(body, context)) return undefined;
+    // Over IPC blanks are between values; a frame of a WebSocket is a value, as in geth.
+    if (context.transport !== "ws" && skipBlanks(body, 0) === body.length) return undefined;
     try {
-      const { ids, end } = this.#scan(body, context);
+      const { ids, items, end } = scanJson(body, this.#limits);
+      context.inputBytes = body.length + VALUE_BYTES * items;
       yield;
-      const value: unknown = JSON.parse(yield* textInSteps(body, end));
+      // A second value would be lost without a word: its caller would wait for ever.
+      if (skipBlanks(body, end) !== body.length) throw new SyntaxError("more than one JSON value");
+      const text = yield* textInSteps(body, end);
+      const value: unknown = JSON.parse(text);
       yield;
       return { value, ids };
     } catch (error) {
-      return this.#unreadable(body, context, error);
+      const isParseError = !(error instanceof InvalidRequestError);
+      this.#observer.rejected(context.transport, isParseError ? "parse" : "json");
+      this.#observer.onCall?.(NO_METHOD, undefined, 0, undefined, isParseError ? new ParseError() : error);
+      // geth names the fault on connections, not over HTTP. Depth is bounded where the scan came to its end alone.
+      const text = isParseError && context.transport !== "http" ? jsonSyntaxError(body) : undefined;
+      const answer = errorAnswer("null", isParseError ? new ParseError(text) : error);
+      return { ...plainReply(answerParts(answer)), isParseError };
     }
-  }
-
-  /** @throws InvalidRequestError, SyntaxError */
-  #scan(body: Buffer, context: RequestContext) {
-    const scan = scanJson(body, this.#limits);
-    context.inputBytes = body.length + VALUE_BYTES * scan.items;
-    // A second value would be lost without a word: its caller would wait for ever.
-    if (skipBlanks(body, scan.end) !== body.length) throw new SyntaxError("more than one JSON value");
-    return scan;
-  }
-
-  #unreadable(body: Buffer, context: RequestContext, error: unknown): Reply {
-    const isParseError = !(error instanceof InvalidRequestError);
-    this.#observer.rejected(context.transport, isParseError ? "parse" : "json");
-    this.#observer.onCall?.(NO_METHOD, undefined, 0, undefined, isParseError ? new ParseError() : error);
-    // geth names the fault on connections, not over HTTP. Depth is bounded where the scan came to its end alone.
-    const text = isParseError && context.transport !== "http" ? jsonSyntaxError(body) : undefined;
-    const answer = errorAnswer("null", isParseError ? new ParseError(text) : error);
-    return { ...plainReply(answerParts(answer)), isParseError };
   }
 
   #answerBody(read: ReadBody | Reply | undefined, context: RequestContext) {
@@ -452,11 +445,6 @@ export class Dispatcher<Modules> {
   #callTimeoutMs(context: RequestContext): number {
     return context.transport === "http" ? this.#limits.httpCallTimeoutMs : Number.POSITIVE_INFINITY;
   }
-}
-
-/** Over IPC blanks are between values; a frame of a WebSocket is a value, as in geth. */
-function isNothing(body: Buffer, { transport }: RequestContext): boolean {
-  return transport !== "ws" && skipBlanks(body, 0) === body.length;
 }
 
 /** One error in a list, under the id of the first call. */

@@ -25,7 +25,7 @@ const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 const ZERO = 0x30;
 /** What a member counts against the limit besides its comma: 200,000 names, all different, take JSON.parse 100 ms, and as many values of an array 3 ms. */
-const NAME_ITEMS = 3;
+export const NAME_ITEMS = 3;
 /** Digits of a number that needs no allocation. */
 const NUMBER_DIGITS_MAX = 9;
 /** Of a number with the blanks around it: JSON.parse takes 6 ns for each digit, and no parameter is a number of more than 16. */

@@ -34,10 +34,35 @@ export function readMessage(
   if (!isJsonObject(value)) {
     return { kind: "invalid", id: "null" };
   }
-  const { jsonrpc: version, id, params, result, error } = value;
-  const method = typeof value["method"] === "string" ? value["method"] : "";
-  // Go leaves a pointer nil where JSON has null.
-  const answers = result !== undefined || (error !== undefined && error !== null);
+  let version: unknown;
+  let id: unknown;
+  let method = "";
+  let params: unknown;
+  let answers = false;
+  for (const key of Object.keys(value)) {
+    const member = (value as Record<string, unknown>)[key];
+    switch (key) {
+      case "jsonrpc":
+        version = member;
+        break;
+      case "id":
+        id = member;
+        break;
+      case "method":
+        if (typeof member === "string") method = member;
+        break;
+      case "params":
+        params = member;
+        break;
+      case "result":
+        answers = true;
+        break;
+      case "error":
+        // Go leaves a pointer nil where JSON has null.
+        if (member !== null) answers = true;
+        break;
+    }
+  }
   const hasVersion = version === "2.0" || (versionOptional && version === undefined);
   const echo = id === undefined || isContainer(id) ? undefined : (idText ?? JSON.stringify(id));
   const tooLong = echo !== undefined && echo.length > idBytesMax;

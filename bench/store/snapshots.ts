@@ -55,11 +55,12 @@ const CODES = 1_000;
 const TRANSFERS = 200;
 const BLOCK_MS = 250;
 const BLOCKS_ALONE = 40;
+const MEMORY_LOOK_MS = 100;
 
 /**
  * `npm run bench -- snapshots [ACCOUNTS] [restore]`: a snapshot of a generated state with so many accounts, each tenth a contract with 5 slots, is restored; then
- * the restored node makes one while blocks of 200 transfers follow each other, unless only `restore` is asked for. Each part has a process of its own, for its
- * memory.
+ * the restored node makes one, alone and while blocks of 200 transfers follow each other, unless only `restore` is asked for. Each part has a process of its
+ * own, for its memory.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const accounts = Number(args[0] ?? ACCOUNTS);
@@ -79,7 +80,7 @@ export async function run(args: readonly string[]): Promise<void> {
       return JSON.parse(answer.trim().split("\n").at(-1)!) as Record<string, number>;
     };
     const row: Record<string, number> = { accounts };
-    for (const name of args[1] === "restore" ? ["files", "restore"] : ["files", "restore", "make"]) {
+    for (const name of args[1] === "restore" ? ["files", "restore"] : ["files", "restore", "make", "blocks"]) {
       for (const [figure, value] of Object.entries(own(name))) row[`${name} ${figure}`] = value;
       console.error(name, row);
     }
@@ -218,8 +219,7 @@ function openStore(directory: string, name: string) {
   });
 }
 
-/** Makes the snapshot while blocks follow each other, in the pace of before. */
-async function makeSnapshot(directory: string, accounts: number) {
+function openRestored(directory: string) {
   const store = openStore(directory, "restored");
   const chain = createChain({
     config: CONFIG,
@@ -243,31 +243,23 @@ async function makeSnapshot(directory: string, accounts: number) {
       pause: () => setTimeout(SNAPSHOT_REST_MS),
     },
   );
-  const transfers = createTransferChain(accounts, createStateTrie(store.trieNodes, {}), store.header(1));
-  const times: number[] = [];
-  const memoryBefore = anonymousMb();
-  let memoryMax = 0;
-  const block = async () => {
-    const start = performance.now();
-    await setTimeout(BLOCK_MS);
-    const { record, nodes } = transfers.transfers(TRANSFERS);
-    store.append(record, nodes);
-    times.push(performance.now() - start);
-    memoryMax = Math.max(memoryMax, anonymousMb());
-  };
-  let isTaken = false;
+  return { store, files, snapshots };
+}
+
+/** Makes a snapshot beside no other work. */
+async function makeSnapshot(directory: string) {
+  const { store, files, snapshots } = openRestored(directory);
+  const before = anonymousMb();
+  let most = before;
+  const timer = setInterval(() => {
+    most = Math.max(most, anonymousMb());
+  }, MEMORY_LOOK_MS);
   const start = performance.now();
   const cpu = process.cpuUsage();
-  const taken = snapshots.take().then(() => {
-    isTaken = true;
-  });
-  while (!isTaken) await block();
-  await taken;
+  await snapshots.take();
   const seconds = (performance.now() - start) / 1000;
   const { user, system } = process.cpuUsage(cpu);
-  const meanwhile = times.splice(0);
-  const memoryMeanwhile = memoryMax;
-  for (let i = 0; i < BLOCKS_ALONE; i++) await block();
+  clearInterval(timer);
   store.close();
   const folder = join(directory, "snapshots", readdirSync(join(directory, "snapshots"))[0]!);
   const bytes = readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
@@ -276,13 +268,41 @@ async function makeSnapshot(directory: string, accounts: number) {
     "cpu s": (user + system) / 1e6,
     MB: bytes / 1e6,
     chunks: files.list()[0]!.chunks,
+    "anonymous MB before": before,
+    "anonymous MB": most,
+  };
+}
+
+/** Makes a snapshot while blocks follow each other, in the pace of before. */
+async function makeBesideBlocks(directory: string, accounts: number) {
+  const { store, snapshots } = openRestored(directory);
+  const transfers = createTransferChain(accounts, createStateTrie(store.trieNodes, {}), store.header(1));
+  const times: number[] = [];
+  const block = async () => {
+    const start = performance.now();
+    await setTimeout(BLOCK_MS);
+    const { record, nodes } = transfers.transfers(TRANSFERS);
+    store.append(record, nodes);
+    times.push(performance.now() - start);
+  };
+  let isTaken = false;
+  const start = performance.now();
+  const taken = snapshots.take().then(() => {
+    isTaken = true;
+  });
+  while (!isTaken) await block();
+  await taken;
+  const seconds = (performance.now() - start) / 1000;
+  const meanwhile = times.splice(0);
+  for (let i = 0; i < BLOCKS_ALONE; i++) await block();
+  store.close();
+  return {
+    s: seconds,
     blocks: meanwhile.length,
     "block ms": mean(meanwhile),
     "block ms alone": mean(times),
     "block p99 ms": p99(meanwhile),
     "block p99 ms alone": p99(times),
-    "anonymous MB before": memoryBefore,
-    "anonymous MB": memoryMeanwhile,
   };
 }
 
@@ -311,7 +331,7 @@ async function restoreSnapshot(directory: string) {
   return { "chunks s": verifiedMs / 1000, s: seconds, "rss before MB": rssBefore / 2 ** 20 };
 }
 
-const STEPS = { files: makeFiles, restore: restoreSnapshot, make: makeSnapshot } as const;
+const STEPS = { files: makeFiles, restore: restoreSnapshot, make: makeSnapshot, blocks: makeBesideBlocks } as const;
 
 /** Memory of this process without mapped files: those of the index are the largest part of all of it. */
 function anonymousMb(): number {

@@ -66,6 +66,7 @@ test("without two of four validators there are no blocks and nodes say so; with 
   const genesis = "cometbft/config/genesis.json";
   cpSync(join(first.home, genesis), join(second.home, genesis));
   second.start();
+  await eventually("it answers", async () => (await second.height()) > 0);
   await network.send(second);
   const sent = network.hashes.at(-1)!;
   await eventually("its transaction is in a block", async () => {

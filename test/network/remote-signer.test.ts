@@ -50,7 +50,7 @@ test("two validators sign with remote signers, one over a unix socket and one ov
   first!.signer.close();
   first!.node.killEngine();
   await eventually("it waits for its signer", async () => {
-    return /waits for the remote signer/.test((await first!.node.problem()) ?? "");
+    return /waiting for the remote signer/.test((await first!.node.problem()) ?? "");
   });
   const back = new RemoteSigner(first!.at, first!.privateKey);
   t.after(() => back.close());

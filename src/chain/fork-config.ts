@@ -1,6 +1,6 @@
 import { blobParamsAt } from "../base/params/blob-schedule.ts";
 import type { BlobParams, ChainConfig } from "../base/params/chain-config.ts";
-import { forkId, TIME_FORK_FIELDS } from "../base/params/fork-id.ts";
+import { forkId } from "../base/params/fork-id.ts";
 import {
   BEACON_ROOTS_ADDRESS,
   BUILDER_DEPOSIT_REQUEST_ADDRESS,
@@ -9,7 +9,7 @@ import {
   HISTORY_STORAGE_ADDRESS,
   WITHDRAWAL_REQUEST_ADDRESS,
 } from "../base/params/gas.ts";
-import { type Hardfork, hardforkAt, isAtLeast } from "../base/params/hardforks.ts";
+import { type Hardfork, hardforkAt, isAtLeast, TIME_FORK_FIELDS } from "../base/params/hardforks.ts";
 import { type Address, ZERO_ADDRESS } from "../base/primitives/address.ts";
 import type { Hash } from "../base/primitives/hash.ts";
 import type { Hex } from "../base/primitives/hex.ts";

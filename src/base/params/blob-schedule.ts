@@ -1,5 +1,5 @@
 import type { BlobParams, ChainConfig } from "./chain-config.ts";
-import { isTimeForkActive, type TimeForkField } from "./hardforks.ts";
+import { BLOCK_FORK_FIELDS, isTimeForkActive, TIME_FORK_FIELDS } from "./hardforks.ts";
 
 /** Mainnet's blob limits and geth's for what mainnet has not: EIP-4844, 7691, 7892. BPO5 has no default. */
 export const DEFAULT_BLOB_SCHEDULE: Readonly<Record<string, BlobParams>> = {
@@ -13,16 +13,9 @@ export const DEFAULT_BLOB_SCHEDULE: Readonly<Record<string, BlobParams>> = {
 };
 
 /** Forks that may set blob limits, newest first: the newest active one with an entry counts. */
-export const BLOB_FORKS = [
-  ["bpo5", "bpo5Time"],
-  ["bpo4", "bpo4Time"],
-  ["bpo3", "bpo3Time"],
-  ["bpo2", "bpo2Time"],
-  ["bpo1", "bpo1Time"],
-  ["osaka", "osakaTime"],
-  ["prague", "pragueTime"],
-  ["cancun", "cancunTime"],
-] as const satisfies readonly (readonly [string, TimeForkField])[];
+export const BLOB_FORKS = TIME_FORK_FIELDS.filter((field) => !/^(?:shanghai|amsterdam)/.test(field))
+  .map((field) => [field.replace("Time", ""), field] as const)
+  .reverse();
 
 /** Blob limits of a block at `timestamp` (EIP-7840); undefined before Cancun. */
 export function blobParamsAt(config: ChainConfig, timestamp: number): BlobParams | undefined {
@@ -36,22 +29,10 @@ export function blobParamsAt(config: ChainConfig, timestamp: number): BlobParams
 /** Every rule up to Osaka from the first block on, proof of stake, Osaka's blob limits: the chain of `--dev`. */
 export function allForksAtGenesis(chainId: bigint): ChainConfig {
   const { cancun, prague, osaka } = DEFAULT_BLOB_SCHEDULE;
+  const blockForks = BLOCK_FORK_FIELDS.filter((field) => field !== "daoForkBlock");
   return {
     chainId,
-    homesteadBlock: 0,
-    eip150Block: 0,
-    eip155Block: 0,
-    eip158Block: 0,
-    byzantiumBlock: 0,
-    constantinopleBlock: 0,
-    petersburgBlock: 0,
-    istanbulBlock: 0,
-    muirGlacierBlock: 0,
-    berlinBlock: 0,
-    londonBlock: 0,
-    arrowGlacierBlock: 0,
-    grayGlacierBlock: 0,
-    mergeNetsplitBlock: 0,
+    ...Object.fromEntries(blockForks.map((field) => [field, 0])),
     terminalTotalDifficulty: 0n,
     shanghaiTime: 0,
     cancunTime: 0,

@@ -2,42 +2,17 @@ import { crc32 } from "node:zlib";
 import { type Hash, hashToBytes } from "../primitives/hash.ts";
 import { type Hex, hexToBytes } from "../primitives/hex.ts";
 import type { ChainConfig } from "./chain-config.ts";
-import { type BlockForkField, isBlockForkActive, isTimeForkActive, type TimeForkField } from "./hardforks.ts";
+import {
+  BLOCK_FORK_FIELDS,
+  type BlockForkField,
+  isBlockForkActive,
+  isTimeForkActive,
+  TIME_FORK_FIELDS,
+  type TimeForkField,
+} from "./hardforks.ts";
 
 /** EIP-2124: `hash` is 4 bytes; `next` the block or time of the next scheduled fork, 0 for none. */
 type ForkId = { readonly hash: Hex; readonly next: number };
-
-const BLOCK_FORKS = [
-  "homesteadBlock",
-  "daoForkBlock",
-  "eip150Block",
-  "eip155Block",
-  "eip158Block",
-  "byzantiumBlock",
-  "constantinopleBlock",
-  "petersburgBlock",
-  "istanbulBlock",
-  "muirGlacierBlock",
-  "berlinBlock",
-  "londonBlock",
-  "arrowGlacierBlock",
-  "grayGlacierBlock",
-  "mergeNetsplitBlock",
-] as const satisfies readonly BlockForkField[];
-
-/** The forks by time, oldest first. */
-export const TIME_FORK_FIELDS = [
-  "shanghaiTime",
-  "cancunTime",
-  "pragueTime",
-  "osakaTime",
-  "bpo1Time",
-  "bpo2Time",
-  "amsterdamTime",
-  "bpo3Time",
-  "bpo4Time",
-  "bpo5Time",
-] as const satisfies readonly TimeForkField[];
 
 /**
  * The fork identifier of a chain whose head is block `number` at `time` (EIP-2124, EIP-6122): a checksum over the genesis
@@ -65,7 +40,7 @@ export function forkId(
 /** Fields of the forks that have begun at block `number` and `time`, oldest first. */
 export function forksBegun(config: ChainConfig, number: number, time: number): readonly string[] {
   return [
-    ...BLOCK_FORKS.filter((field) => isBlockForkActive(config, field, number)),
+    ...BLOCK_FORK_FIELDS.filter((field) => isBlockForkActive(config, field, number)),
     ...TIME_FORK_FIELDS.filter((field) => isTimeForkActive(config, field, time)),
   ];
 }
@@ -126,7 +101,7 @@ export function forkSchedule(
   genesisTime: number,
 ): { readonly blocks: readonly number[]; readonly times: readonly number[] } {
   return {
-    blocks: schedule(config, BLOCK_FORKS, 0),
+    blocks: schedule(config, BLOCK_FORK_FIELDS, 0),
     times: schedule(config, TIME_FORK_FIELDS, genesisTime),
   };
 }

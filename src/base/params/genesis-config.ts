@@ -14,50 +14,12 @@ import {
   readSafeInteger,
   readText,
 } from "./genesis-json.ts";
-import type { BlockForkField, TimeForkField } from "./hardforks.ts";
+import { type BlockForkField, FORKS, type TimeForkField } from "./hardforks.ts";
 
 type ForkField = BlockForkField | TimeForkField;
 
-/**
- * The forks in the order they must come. `optional` ones may be left out although a later one is set: the DAO fork and the
- * delays of the difficulty bomb concern some chains only, Petersburg comes with Constantinople where it is absent, and blob
- * parameter forks (EIP-7892) follow the schedule a chain wants.
- */
-const FORK_ORDER: readonly { readonly field: ForkField; readonly optional?: true }[] = [
-  { field: "homesteadBlock" },
-  { field: "daoForkBlock", optional: true },
-  { field: "eip150Block" },
-  { field: "eip155Block" },
-  { field: "eip158Block" },
-  { field: "byzantiumBlock" },
-  { field: "constantinopleBlock" },
-  { field: "petersburgBlock", optional: true },
-  { field: "istanbulBlock" },
-  { field: "muirGlacierBlock", optional: true },
-  { field: "berlinBlock" },
-  { field: "londonBlock" },
-  { field: "arrowGlacierBlock", optional: true },
-  { field: "grayGlacierBlock", optional: true },
-  { field: "mergeNetsplitBlock", optional: true },
-  { field: "shanghaiTime" },
-  { field: "cancunTime", optional: true },
-  { field: "pragueTime", optional: true },
-  { field: "osakaTime", optional: true },
-  { field: "bpo1Time", optional: true },
-  { field: "bpo2Time", optional: true },
-];
-
-/** What may follow the second blob parameter fork. The two have no order between them: a chain takes its third before Amsterdam or after it. */
-const LATE_FORKS: readonly (typeof FORK_ORDER)[] = [
-  [{ field: "amsterdamTime", optional: true }],
-  [
-    { field: "bpo3Time", optional: true },
-    { field: "bpo4Time", optional: true },
-    { field: "bpo5Time", optional: true },
-  ],
-];
-
-const FORK_FIELDS = [FORK_ORDER, ...LATE_FORKS].flat().map(({ field }) => field);
+/** What follows the second blob parameter fork besides Amsterdam. The two have no order between them: a chain takes its third before Amsterdam or after it. */
+const LATE_BLOB_FORK = /^bpo[345]Time$/;
 
 /** Keys of `config` besides forks. */
 const OTHER_KEYS = [
@@ -79,7 +41,7 @@ const MISSPELT_EDITS = 2;
  * @throws InvalidGenesisError
  */
 function assertKnownForks(file: JsonObject): void {
-  const known = [...FORK_FIELDS, ...OTHER_KEYS] as readonly string[];
+  const known = [...FORKS.map(({ field }) => field), ...OTHER_KEYS] as readonly string[];
   for (const [key, value] of Object.entries(file)) {
     if (value === null || known.includes(key)) continue;
     const field = fieldPath("config", key);
@@ -107,7 +69,7 @@ export function readChainConfig(json: unknown): ChainConfig {
   const chainId = readOptional(file, "config", "chainId", (value, field) => readInteger(value, field, 256));
   if (chainId === undefined) throw new InvalidGenesisError("config.chainId", "missing");
   const forks: { [Field in ForkField]?: number } = {};
-  for (const field of FORK_FIELDS) {
+  for (const { field } of FORKS) {
     const at = readOptional(file, "config", field, readSafeInteger);
     if (at !== undefined) forks[field] = at;
   }
@@ -167,12 +129,19 @@ function agreedAtGenesis(
  * @throws InvalidGenesisError
  */
 export function assertForkOrder(forks: Readonly<{ [Field in ForkField]?: number }>): void {
-  for (const late of LATE_FORKS) assertAscending(forks, [...FORK_ORDER, ...late]);
+  assertAscending(
+    forks,
+    FORKS.filter(({ field }) => !LATE_BLOB_FORK.test(field)),
+  );
+  assertAscending(
+    forks,
+    FORKS.filter(({ field }) => field !== "amsterdamTime"),
+  );
 }
 
-function assertAscending(forks: Readonly<{ [Field in ForkField]?: number }>, order: typeof FORK_ORDER): void {
+function assertAscending(forks: Readonly<{ [Field in ForkField]?: number }>, order: typeof FORKS): void {
   let last: { readonly field: ForkField; readonly at: number | undefined } | undefined;
-  for (const { field, optional } of order) {
+  for (const { field, isOptional } of order) {
     const at = forks[field];
     if (last && at !== undefined) {
       if (last.at === undefined) {
@@ -189,7 +158,7 @@ function assertAscending(forks: Readonly<{ [Field in ForkField]?: number }>, ord
         );
       }
     }
-    if (!optional || at !== undefined) last = { field, at };
+    if (!isOptional || at !== undefined) last = { field, at };
   }
 }
 

@@ -41,42 +41,76 @@ export type ForkPoint = {
 export type BlockForkField = Extract<keyof ChainConfig, `${string}Block`>;
 export type TimeForkField = Extract<keyof ChainConfig, `${string}Time`>;
 
-/** Newest first. */
-const TIME_FORKS = [
-  ["amsterdam", "amsterdamTime"],
-  ["osaka", "osakaTime"],
-  ["prague", "pragueTime"],
-  ["cancun", "cancunTime"],
-  ["shanghai", "shanghaiTime"],
-] as const satisfies readonly (readonly [Hardfork, TimeForkField])[];
+type Fork = {
+  /** What begins it in genesis files. */
+  readonly field: BlockForkField | TimeForkField;
+  /** Its rules; of the others some only move the difficulty bomb or set blob limits. */
+  readonly hardfork?: Hardfork;
+  readonly isOptional?: true;
+};
+
+/**
+ * Every fork, in the order they must come. Optional ones may be left out although a later one is set: the DAO fork and the delays of the
+ * difficulty bomb concern some chains only, Petersburg comes with Constantinople where it is absent, and blob parameter forks (EIP-7892)
+ * follow the schedule a chain wants.
+ */
+export const FORKS: readonly Fork[] = [
+  { field: "homesteadBlock", hardfork: "homestead" },
+  { field: "daoForkBlock", isOptional: true },
+  { field: "eip150Block", hardfork: "tangerineWhistle" },
+  { field: "eip155Block" },
+  { field: "eip158Block", hardfork: "spuriousDragon" },
+  { field: "byzantiumBlock", hardfork: "byzantium" },
+  { field: "constantinopleBlock", hardfork: "constantinople" },
+  { field: "petersburgBlock", hardfork: "petersburg", isOptional: true },
+  { field: "istanbulBlock", hardfork: "istanbul" },
+  { field: "muirGlacierBlock", isOptional: true },
+  { field: "berlinBlock", hardfork: "berlin" },
+  { field: "londonBlock", hardfork: "london" },
+  { field: "arrowGlacierBlock", isOptional: true },
+  { field: "grayGlacierBlock", isOptional: true },
+  { field: "mergeNetsplitBlock", isOptional: true },
+  { field: "shanghaiTime", hardfork: "shanghai" },
+  { field: "cancunTime", hardfork: "cancun", isOptional: true },
+  { field: "pragueTime", hardfork: "prague", isOptional: true },
+  { field: "osakaTime", hardfork: "osaka", isOptional: true },
+  { field: "bpo1Time", isOptional: true },
+  { field: "bpo2Time", isOptional: true },
+  { field: "amsterdamTime", hardfork: "amsterdam", isOptional: true },
+  { field: "bpo3Time", isOptional: true },
+  { field: "bpo4Time", isOptional: true },
+  { field: "bpo5Time", isOptional: true },
+];
+
+const isByBlock = ({ field }: Fork) => field.endsWith("Block");
+export const BLOCK_FORK_FIELDS: readonly BlockForkField[] = FORKS.filter(isByBlock).map(
+  ({ field }) => field as BlockForkField,
+);
+export const TIME_FORK_FIELDS: readonly TimeForkField[] = FORKS.filter((fork) => !isByBlock(fork)).map(
+  ({ field }) => field as TimeForkField,
+);
+
+type Rules<Field> = { readonly field: Field; readonly hardfork: Hardfork };
+
+/** Those that change rules, newest first. */
+const RULES = FORKS.filter(({ hardfork }) => hardfork !== undefined).reverse();
+const RULES_BY_TIME = RULES.filter((fork) => !isByBlock(fork)) as readonly Rules<TimeForkField>[];
+const RULES_BY_BLOCK = RULES.filter(isByBlock) as readonly Rules<BlockForkField>[];
 
 /** The field of genesis files that begins `hardfork`; undefined for hardforks that begin at a block. */
 export function timeFieldOf(hardfork: Hardfork): TimeForkField | undefined {
-  return TIME_FORKS.find(([name]) => name === hardfork)?.[1];
+  return RULES_BY_TIME.find((fork) => fork.hardfork === hardfork)?.field;
 }
-
-/** Newest first. Forks that only move the difficulty bomb change no rule we have. */
-const BLOCK_FORKS = [
-  ["london", "londonBlock"],
-  ["berlin", "berlinBlock"],
-  ["istanbul", "istanbulBlock"],
-  ["petersburg", "petersburgBlock"],
-  ["constantinople", "constantinopleBlock"],
-  ["byzantium", "byzantiumBlock"],
-  ["spuriousDragon", "eip158Block"],
-  ["tangerineWhistle", "eip150Block"],
-  ["homestead", "homesteadBlock"],
-] as const satisfies readonly (readonly [Hardfork, BlockForkField])[];
 
 export function hardforkAt(config: ChainConfig, point: ForkPoint): Hardfork {
   // Only a call that overrides its block's number is after the merge and before London: there the block numbers decide, as in geth.
   if (isPostMerge(config, point) && (config.londonBlock ?? 0) <= point.number) {
-    for (const [hardfork, field] of TIME_FORKS) {
+    for (const { hardfork, field } of RULES_BY_TIME) {
       if (isTimeForkActive(config, field, point.timestamp)) return hardfork;
     }
     return "paris";
   }
-  for (const [hardfork, field] of BLOCK_FORKS) {
+  for (const { hardfork, field } of RULES_BY_BLOCK) {
     if (!isBlockForkActive(config, field, point.number)) continue;
     // A config without Petersburg means that it came together with Constantinople, as geth reads it.
     const together = hardfork === "constantinople" && config.petersburgBlock === undefined;

@@ -1,8 +1,8 @@
 import { DEFAULT_BLOB_SCHEDULE } from "../../base/params/blob-schedule.ts";
 import type { ChainConfig, UnknownFork } from "../../base/params/chain-config.ts";
-import { TIME_FORK_FIELDS } from "../../base/params/fork-id.ts";
 import { assertForkOrder } from "../../base/params/genesis-config.ts";
 import { InvalidGenesisError } from "../../base/params/genesis-json.ts";
+import { TIME_FORK_FIELDS } from "../../base/params/hardforks.ts";
 import type { StateReader } from "../../evm/state/reader.ts";
 import { isForkName, type Parameter, readAgreement } from "./agreement.ts";
 

@@ -121,11 +121,6 @@ export function encodeChanges(changes: StateChanges): Uint8Array {
 
 const NO_ADDRESSES: ReadonlySet<Address> = new Set();
 
-/** @throws MalformedBytesError */
-export function readChanges(reader: ByteReader): StateChanges {
-  return readEntries(reader);
-}
-
 /** The changes in both forms, each entry read once. @throws MalformedBytesError */
 export function readChangesAndRows(reader: ByteReader): {
   readonly changes: StateChanges;
@@ -133,13 +128,14 @@ export function readChangesAndRows(reader: ByteReader): {
 } {
   const accounts: ChangeRow[] = [];
   const slots: ChangeRow[] = [];
-  const changes = readEntries(reader, { accounts, slots });
+  const changes = readChanges(reader, { accounts, slots });
   return { changes, rows: { accounts, slots, codes: codeRows(changes.codes) } };
 }
 
 type RowLists = { readonly accounts: ChangeRow[]; readonly slots: ChangeRow[] };
 
-function readEntries(reader: ByteReader, rows?: RowLists): StateChanges {
+/** @param rows take the entries for the index too. @throws MalformedBytesError */
+export function readChanges(reader: ByteReader, rows?: RowLists): StateChanges {
   const accounts: AccountChange[] = [];
   for (let left = reader.varint(); left > 0; left--) {
     const flags = reader.byte();

@@ -17,9 +17,9 @@ import {
 } from "../../../test/support/consensus/test-application.ts";
 import { compressPublicKey } from "../../base/crypto/compressed-public-key.ts";
 import { publicKeyFromPrivate } from "../../base/crypto/secp256k1.ts";
-import { TIME_FORK_FIELDS } from "../../base/params/fork-id.ts";
 import { AMSTERDAM_GAS_LIMIT_MIN, REQUEST_CONTRACTS } from "../../base/params/gas.ts";
 import type { GenesisAccount } from "../../base/params/genesis-account.ts";
+import { TIME_FORK_FIELDS } from "../../base/params/hardforks.ts";
 import type { Address } from "../../base/primitives/address.ts";
 import { keccak256Hash } from "../../base/primitives/keccak.ts";
 import { decodeRlp } from "../../base/primitives/rlp.ts";

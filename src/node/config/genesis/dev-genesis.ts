@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { ChainConfig } from "../../../base/params/chain-config.ts";
-import { TIME_FORK_FIELDS } from "../../../base/params/fork-id.ts";
 import { type Genesis, parseGenesis } from "../../../base/params/genesis.ts";
+import { TIME_FORK_FIELDS } from "../../../base/params/hardforks.ts";
 import { makeFolder } from "../../../store/storage/make-folder.ts";
 import { createFile } from "../../../store/storage/replace-file.ts";
 import { DEV_BALANCE, DEV_CHAIN_ID, DEV_WALLET, type DevAccount, devAccounts } from "../../keystore/dev-accounts.ts";

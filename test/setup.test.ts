@@ -19,7 +19,17 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const modules = join(root, "node_modules");
 /** What the compiler needs to run, and the record npm leaves. */
-const NEEDED = ["typescript", "@typescript", "tsx", "get-tsconfig", "@types", "undici-types", "esbuild", "@esbuild", ".package-lock.json"];
+const NEEDED = [
+  "typescript",
+  "@typescript",
+  "tsx",
+  "get-tsconfig",
+  "@types",
+  "undici-types",
+  "esbuild",
+  "@esbuild",
+  ".package-lock.json",
+];
 
 let clone: string;
 beforeEach(() => {

@@ -73,7 +73,7 @@ export interface BlockStore {
    */
   appendGenesis(genesis: GenesisState): void;
   block(number: number): ExecutedBlock | undefined;
-  /** The same, decoded in slices where it is large. A rollback meanwhile does not change what was asked for. */
+  /** The same, decoded in slices where it is large. A rollback meanwhile does not change what was requested. */
   blockInSlices(number: number, slices: SharedSlices): MaybePromise<ExecutedBlock | undefined>;
   /** Only the header, without decoding the block; likewise its hash. */
   header(number: number): Header | undefined;

@@ -24,7 +24,7 @@ export interface ChainReader {
   head(): ExecutedBlock;
   oldest(): OldestBlocks;
   block(at: number | Hash): ExecutedBlock | undefined;
-  /** The same, decoded in slices where it is large. A rollback meanwhile does not change what was asked for. */
+  /** The same, decoded in slices where it is large. A rollback meanwhile does not change what was requested. */
   blockInSlices(number: number, slices: SharedSlices): MaybePromise<ExecutedBlock | undefined>;
   /** Only the header of a block, or only its hash: a few microseconds each. */
   header(number: number): Header | undefined;

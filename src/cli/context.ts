@@ -41,7 +41,7 @@ export function openLog({ log }: Config, context: CliContext): RootLogger {
   return createLogOn(context, { level, format }, (write) => write);
 }
 
-/** How a running node logs: that of a dev chain is for the people at it, unless it is asked for otherwise. */
+/** How a running node logs: that of a dev chain is for the people at it, unless it is requested otherwise. */
 export function nodeLogFormat({ dev, log }: Config, { stderr }: CliContext): LogFormat {
   if (log.format !== "auto") return log.format;
   return dev ? "pretty" : stderr.isTTY === true ? "text" : "json";

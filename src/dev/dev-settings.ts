@@ -30,7 +30,7 @@ export type DevSettings = {
   readonly autoImpersonate?: boolean | undefined;
   /** False: transactions are not logged. */
   readonly logging?: boolean | undefined;
-  /** In place of the chain's own. */
+  /** Replaces the chain's own. */
   readonly chainId?: bigint | undefined;
   readonly earlierChainIds?: readonly EarlierChainId[] | undefined;
   readonly nextBlock?: NextBlock | undefined;

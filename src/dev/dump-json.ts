@@ -33,7 +33,7 @@ export class DumpValue {
     return this.value === undefined || this.value === null;
   }
 
-  /** A member of the object. @throws DevControlError where this is none */
+  /** A member of the object. @throws DevControlError if this is not an object */
   at(name: string): DumpValue {
     return new DumpValue(this.members()[name], name, this);
   }

@@ -29,7 +29,7 @@ export function bytesToHex(bytes: Uint8Array): Hex {
   return `0x${hexDigits(bytes)}`;
 }
 
-/** V8 stores arrays of so many bytes in its heap, and moves one out of it for good when its buffer is asked for. */
+/** V8 stores arrays of so many bytes in its heap, and moves one out of it for good when its buffer is requested. */
 const HEAP_BYTES_MAX = 64;
 const scratch = Buffer.alloc(HEAP_BYTES_MAX);
 

@@ -30,7 +30,7 @@ export interface Histogram {
 export interface Metrics {
   counter(options: CounterOptions): Counter;
   gauge(options: MetricOptions): Gauge;
-  /** A gauge whose value is asked for when it is read. */
+  /** A gauge whose value is requested when it is read. */
   gaugeOf(options: Omit<MetricOptions, "labels">, read: () => number): void;
   /** @param options.buckets upper bounds, ascending; +Inf is added */
   histogram(options: MetricOptions & { readonly buckets: readonly number[] }): Histogram;
@@ -38,7 +38,7 @@ export interface Metrics {
   exposition(): string;
 }
 
-/** Declares gauges without labels whose values are asked for when they are read. @param gauges by name: the help text, and what reads the value */
+/** Declares gauges without labels whose values are requested when they are read. @param gauges by name: the help text, and what reads the value */
 export function declareGauges(
   metrics: Pick<Metrics, "gaugeOf">,
   gauges: Readonly<Record<string, readonly [help: string, read: () => number]>>,

@@ -120,7 +120,7 @@ async function runNode(
   }
 }
 
-/** Where only some pages may call, another one must not come by a name of its own that it points at this machine. */
+/** Host names that may call if origins are restricted: another page could point its own host name at this machine. */
 function admissionOf(flags: GivenFlags): Settings {
   const isForSome = flags.has("no-cors") || flags.get("allow-origin")?.every((origin) => origin !== "*") === true;
   return isForSome ? { "json-rpc.vhosts": DEFAULT_ALLOWED_HOSTS.join(",") } : {};

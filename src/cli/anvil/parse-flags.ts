@@ -12,7 +12,7 @@ export type ParsedFlags = {
   readonly flags: GivenFlags;
   /** Evmint's own settings and flags, such as `--json-rpc.gas-cap 1000`, which override anvil's. */
   readonly settings: Readonly<Record<string, string | true>>;
-  /** Asked for in place of a node. */
+  /** Text to print instead of running a node. */
   readonly shows?: "help" | "version" | "short version";
 };
 

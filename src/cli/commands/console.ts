@@ -46,7 +46,7 @@ export async function startWithConsole(config: Config, options: AttachOptions, c
   await start(config, context, { log, attended: () => attach(undefined, config, options, context) });
 }
 
-/** The IPC socket where there is one, else the HTTP listener. */
+/** The IPC socket if it exists, else the HTTP listener. */
 function ownAddress({ home, ipc, jsonRpc }: Config): string {
   const path = resolve(home, ipc.path);
   if (ipc.path !== "" && existsSync(path)) return path;

@@ -101,7 +101,7 @@ function shapesGenesis({ chainId, fund, freeGas, jail, accountPermissions }: Gen
   );
 }
 
-/** The genesis file that was asked for, or the built-in one. @throws UsageError */
+/** The genesis file that was requested, or the built-in one. @throws UsageError */
 export function genesisText(options: GenesisOptions & Pick<InitOptions, "genesis">, { now }: CliContext): string {
   const { genesis, chainId, fund, freeGas = false, jail = false, accountPermissions } = options;
   if (genesis !== undefined) {

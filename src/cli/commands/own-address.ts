@@ -32,7 +32,7 @@ export function reachOf(host: string): Reach {
 }
 
 /**
- * `host:port` under which others reach this node: as asked for, else `cometbft.external-address`, else where it listens.
+ * `host:port` under which others reach this node: as requested, else `cometbft.external-address`, else where it listens.
  * @param asked `HOST` or `HOST:PORT`; without a port it is that where the node listens
  * @throws UsageError, CommandError where no other node of the network reaches that
  */

@@ -109,7 +109,7 @@ async function askSocket(path: string, signal: AbortSignal): Promise<unknown> {
 async function askHttp(url: string, signal: AbortSignal): Promise<unknown> {
   const response = await new Promise<IncomingMessage>((answered, failed) => {
     const get = url.startsWith("https:") ? getHttps : getHttp;
-    // The question tells nobody anything, and a node whose certificate is its own, has ended or is for another name may be ready all the same. Under an
+    // The question tells nobody anything, and a node whose certificate is its own, has ended or is for another name may be ready anyway. Under an
     // address as the host a node answers whatever json-rpc.vhosts says.
     const options = { signal, agent: false, rejectUnauthorized: false, headers: { host: "127.0.0.1" } };
     get(url, options, answered).once("error", failed);

@@ -86,7 +86,7 @@ async function reportStart(node: RunningNode, report: () => void): Promise<void>
   }
 }
 
-/** @throws CommandError when the home holds another kind of chain than the one asked for, or none */
+/** @throws CommandError when the home holds another kind of chain than the requested one, or none */
 function assertRightHome({ home, dev }: Config): void {
   const configured = existsSync(genesisPath(home));
   if (dev && configured) {

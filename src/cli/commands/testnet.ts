@@ -165,8 +165,8 @@ function numberOf(flag: string, text: string, min: number, max: number): number 
 }
 
 /**
- * Starts every node in the background, and stops all of them when it is stopped. Each is a job of its own, so that Ctrl-C does not reach the nodes
- * too: a second signal ends a node at once. It ends with the last node.
+ * Starts every node in the background, and stops all of them when it is stopped. Each node is a separate job, so Ctrl-C does not reach the
+ * nodes as well: a second signal ends a node at once. The script ends with the last node.
  */
 function startScript(names: readonly string[]): string {
   return `#!/bin/sh

@@ -55,7 +55,7 @@ type RpcErrorObject = {
   readonly data: unknown;
 };
 
-/** Answers that a person asked for: as large as a string can be. */
+/** Answers to a person: as large as a string can be. */
 const RESPONSE_BYTES_MAX = 512 * 1024 * 1024;
 
 /** Decodes a JSON-RPC message of a server. @throws ConnectionFailedError for anything else */

@@ -25,7 +25,7 @@ type ConsoleOptions = {
   readonly target: string;
   /** Bearer token for private methods. */
   readonly token: string | undefined;
-  /** Code to run in place of the prompt. */
+  /** Code to run instead of the prompt. */
   readonly exec: string | undefined;
   /** File to run first. */
   readonly preload: string | undefined;

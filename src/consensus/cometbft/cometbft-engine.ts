@@ -75,7 +75,7 @@ type CometBftModules = {
   readonly log: Logger;
 };
 
-/** Peers, votes and status are asked for this often while a validator waits for its key to sign, and while a block is overdue: ABCI tells none of them. */
+/** Peers, votes and status are requested this often while a validator waits for its key to sign, and while a block is overdue: ABCI tells none of them. */
 const TICK_MS = 500;
 /** Otherwise only so often. */
 const TICKS_PER_POLL = 4;

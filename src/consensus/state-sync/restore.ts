@@ -47,7 +47,7 @@ type RestoredBlock = { readonly height: number; readonly appHash: Hash };
 /**
  * Restores a snapshot. The app hash, which CometBFT has verified, is the hash of the block: its header vouches for body, receipts and state,
  * and a snapshot that differs anywhere is rejected, with the peers that sent it. No hash vouches for the consensus data: it must be what the
- * source says, and is asked for with the first chunk. What fails otherwise is our disk, and ends the run.
+ * source says, and is requested with the first chunk. What fails otherwise is our disk, and ends the run.
  *
  * Each part of the state goes to the state file of the new store as soon as it is proven, so neither memory nor disk depend on what a peer makes up. The
  * store appears in `directory` whole or not at all. A process that dies once the state is on disk, while the index is made, which takes longest, goes on

@@ -18,7 +18,7 @@ export type SourceTexts = Readonly<Record<string, string>>;
 export type CompiledCode = {
   /** Empty for an interface. */
   readonly bytes: Uint8Array;
-  /** Zeros in `bytes`, in place of immutables and of addresses of libraries: start and length in bytes. */
+  /** Zeros in `bytes` that stand for immutables and addresses of libraries: start and length in bytes. */
   readonly placeholders: readonly (readonly [start: number, length: number])[];
   readonly sourceMap: SourceMap | undefined;
 };
@@ -71,8 +71,8 @@ export class Contracts {
   }
 
   /**
-   * A function, event or error by selector or topic, of `contract` or else of any, since proxies have the ABI of another, or else of a standard.
-   * @param indexed how many of an event's arguments are topics: some events of ERC-20 and ERC-721 differ only in that
+   * A function, event or error by selector or topic: of `contract`, else of any contract, since proxies have the ABI of another, else of a standard.
+   * @param indexed the number of an event's topics after the first: some events of ERC-20 and ERC-721 differ only in that
    */
   item(kind: "function" | "event" | "error", id: string, contract?: Contract, indexed?: number): AbiItem | undefined {
     const key = `${kind} ${id}`;

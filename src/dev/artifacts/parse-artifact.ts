@@ -96,7 +96,7 @@ export function textsOf({ sources = {} }: SolcInput, file: string): SourceTexts 
   );
 }
 
-/** In place of the address of a library: `__$…$__`, before solc 0.5 `__Name____`. */
+/** Stands for the address of a library: `__$…$__`, before solc 0.5 `__Name____`. */
 const UNLINKED = /__.{38}/g;
 /** A library compares its own address with the one at its first instruction, so that it is not called directly. */
 const CALL_PROTECTION = /^0x730{40}3014/;

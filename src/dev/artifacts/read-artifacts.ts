@@ -89,8 +89,8 @@ function foundrySources(directory: string, artifacts: readonly FoundryArtifact[]
 }
 
 /**
- * Texts of the sources that the artifact was compiled from, those that are in the project as they were then: a reader sees what the code
- * was made of, and no other file is shown whatever path an artifact names.
+ * Texts of the artifact's sources that are unchanged in the project since it was compiled. So a reader sees only what the code was
+ * compiled from, and no other file, whatever paths an artifact names.
  */
 function foundryTexts(directory: string, { metadata }: FoundryArtifact): SourceTexts {
   const target = Object.keys(metadata?.settings?.compilationTarget ?? {})[0];

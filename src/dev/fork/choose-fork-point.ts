@@ -25,7 +25,7 @@ type ForkPointOptions = {
   readonly blockNumber: number | undefined;
   readonly accounts: ForkAccounts;
   readonly access?: RemoteAccess;
-  /** undefined: that which the nodes name */
+  /** undefined: the one that the nodes report */
   readonly chainId?: bigint | undefined;
 };
 
@@ -103,7 +103,7 @@ function unprovableReason(
     const unknown = unknownMembers.length === 0 ? "" : ` (this version does not know ${unknownMembers.join(", ")})`;
     return `its block has not the hash of its fields, as on chains with other headers${unknown}`;
   }
-  // anvil's, whose accounts are there all the same.
+  // anvil's, whose accounts are there anyway.
   return header.stateRoot === EMPTY_TRIE_ROOT ? "its block has the root of an empty state" : undefined;
 }
 

@@ -41,11 +41,11 @@ export type RemoteAccess = {
   readonly headers: Readonly<Record<string, string>>;
   /** Addresses that get them: a caller can name others, which are to learn no key. */
   readonly headersFor: readonly string[];
-  /** In place of TIMEOUT_MS. */
+  /** Replaces TIMEOUT_MS. */
   readonly timeoutMs?: number | undefined;
-  /** Rounds over all addresses after the first one, in place of ROUNDS_MAX - 1. */
+  /** Rounds over all addresses after the first one; replaces ROUNDS_MAX - 1. */
   readonly retries?: number | undefined;
-  /** In place of FORK_PAUSE_MS. */
+  /** Replaces FORK_PAUSE_MS. */
   readonly pauseMs?: number | undefined;
   /** Of providers that count so; a call is COMPUTE_UNITS_PER_CALL of them. */
   readonly computeUnitsPerSecond?: number | undefined;
@@ -71,7 +71,7 @@ type FetchOptions = {
   /** Addresses of nodes of the remote chain, read for each batch; the next one is asked when one fails. */
   readonly urls: readonly string[];
   readonly access?: RemoteAccess | undefined;
-  /** How state is read; as it is asked for, unless given. */
+  /** How state is read; each value by its own call if not given. */
   readonly planReads?: PlanReads;
   /** The nodes have never answered, so a refused connection suggests a wrong address: they are asked only twice. */
   readonly isFirstContact?: boolean;

@@ -42,8 +42,8 @@ export type ForkBlock = Pick<ForkPoint, "chainId" | "header" | "hash" | "rules">
 /**
  * Reads the block to continue from the remote chain.
  * @param blockNumber undefined: the newest block; a negative one counts back from it
- * @param givenChainId the remote chain is not asked for it then
- * @returns with the hash of its fields, and the members that this program does not know
+ * @param givenChainId if given, the remote chain's id is not requested
+ * @returns the block with the hash of its fields, and the members that this program does not know
  * @throws ForkRemoteError, ForkHeaderError: nothing may be stored of such a block
  */
 export async function readForkBlock(
@@ -111,7 +111,7 @@ export async function readForkPoint(
   return { chainId, header, hash, alloc, rules };
 }
 
-/** What a dev chain continues; null: nothing, it has a genesis of its own. */
+/** What a dev chain continues; null: nothing, it has its own genesis. */
 export type ForkChoice = {
   readonly point: ForkPoint;
   /** Nodes of the remote chain. Stored if `hardhat_reset` gave them; otherwise the settings have them. */

@@ -27,7 +27,7 @@ const ACCOUNT_FIELDS: Readonly<Record<string, (account: TrieAccount) => string>>
   eth_getTransactionCount: ({ nonce }) => toQuantity(nonce),
 };
 
-/** What is asked for one account: `eth_getProof` with all slots of it, and its code where that is read. */
+/** What is requested for one account: `eth_getProof` with all slots of it, and its code where that is read. */
 type AccountReads = {
   readonly address: string;
   readonly slots: string[];
@@ -35,8 +35,8 @@ type AccountReads = {
 };
 
 /**
- * Reads of the state at `block` are asked for as Merkle proofs (EIP-1186) and answered from these alone, under `stateRoot`: what the remote node says beside
- * them counts for nothing. Balance and nonce of an account, which are two calls otherwise, and all its slots are one. Other reads are asked for as they are.
+ * Reads of the state at `block` are requested as Merkle proofs (EIP-1186) and answered from these alone, under `stateRoot`: what the remote node says beside
+ * them counts for nothing. Balance and nonce of an account, which are two calls otherwise, and all its slots are one. Other reads are requested as they are.
  * @param block QUANTITY of the forked block
  */
 export function planProvenReads(stateRoot: Hash, block: string): PlanReads {
@@ -138,8 +138,8 @@ function nodesOf(proof: JsonObject, key: string): readonly Uint8Array[] {
 }
 
 /**
- * The value of `key` under `root`; undefined when the proof shows that there is none. Nodes are found by their hashes: some nodes send more than the path
- * needs, such as those that have their place in another one.
+ * The value of `key` under `root`; undefined if the proof shows its absence. Trie nodes are found by their hashes: some remote nodes send more
+ * than the path needs, such as embedded ones.
  * @throws ForkProofError
  */
 function valueUnder(root: Uint8Array, key: Address | Hash, nodes: readonly Uint8Array[]): Uint8Array | undefined {

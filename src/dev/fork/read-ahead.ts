@@ -83,7 +83,7 @@ function range(first: bigint, end: bigint): bigint[] {
 
 /**
  * Calls the node for results that `cache` lacks. `call` has checked the answers, so only valid ones are stored. A null may be a block that
- * a load balancer's other node has: it is asked for again.
+ * a load balancer's other node has: it is requested again.
  */
 export function cachedCalls(call: RemoteCalls, cache: ForkCache): RemoteCalls {
   return async (calls, options) => {

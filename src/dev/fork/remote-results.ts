@@ -78,7 +78,7 @@ export function checkResult({ method, params }: RemoteCall, result: unknown): un
   return decode === undefined ? result : decode(result, params);
 }
 
-/** The block that was asked for, or null. */
+/** The block that was requested, or null. */
 function block(result: unknown, wanted: { readonly number?: unknown; readonly hash?: unknown }) {
   if (result === null) return null;
   const { header, claimedHash } = remoteHeaderOf(result);
@@ -90,7 +90,7 @@ function block(result: unknown, wanted: { readonly number?: unknown; readonly ha
   return result;
 }
 
-/** How some reads are asked for on the wire, and what its answers say about them. */
+/** How some reads are requested on the wire, and what its answers say about them. */
 type ReadPlan = {
   readonly calls: readonly RemoteCall[];
   /**
@@ -102,7 +102,7 @@ type ReadPlan = {
 
 export type PlanReads = (reads: readonly RemoteCall[]) => ReadPlan;
 
-/** Each read is asked for as it is, and believed where it has the form of its method. */
+/** Each read is requested as it is, and believed where it has the form of its method. */
 export const planPlainReads: PlanReads = (reads) => ({
   calls: reads,
   resultsOf: (answers) => reads.map((read, i) => checkResult(read, answers[i])),

@@ -12,9 +12,9 @@ const GRACE_MS = 5_000;
 const HEAP_MB_MAX = 512;
 
 type RemoteThreadOptions = FetchRemoteData & {
-  /** In place of CALLS_MS_MAX. */
+  /** Replaces CALLS_MS_MAX. */
   readonly callsMsMax?: number;
-  /** In place of HEAP_MB_MAX. */
+  /** Replaces HEAP_MB_MAX. */
   readonly heapMbMax?: number;
 };
 

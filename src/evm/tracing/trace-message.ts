@@ -103,7 +103,7 @@ function runWithout<Result>(fault: ScriptFailedError, run: RunTraced<Result>, st
 type TracedMessage<Result> = {
   /**
    * JSON; empty where it was written to a sink.
-   * @throws ScriptFailedError when the caller's script could not make it; the transaction ran all the same
+   * @throws ScriptFailedError when the caller's script could not make it; the transaction ran anyway
    */
   text(): TraceText;
   readonly result: Result;

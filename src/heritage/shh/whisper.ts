@@ -97,8 +97,8 @@ const INVITATION_DIGITS = hexDigits(INVITATION_TOPIC);
 const INVITATION = { ttl: 86_400, priority: 50 } as const;
 
 /**
- * Whisper, version 2: messages for those who have a key or watch a topic, in every node until they expire. Nobody on the way can tell who
- * reads them.
+ * Whisper, version 2: messages for the owners of keys and the watchers of topics, stored by every node until they expire. No node on the way
+ * can tell who reads them.
  */
 export class Whisper {
   readonly #modules: WhisperModules;

@@ -43,7 +43,7 @@ export type ExecutionThreadsOptions = {
   readonly onLost: (error: ThreadLostError, method: string | undefined) => void;
   /** Called for each error that says the index is damaged: a thread can open it only to read. */
   readonly onDamage?: (error: Error) => void;
-  /** In place of GRACE_MS. */
+  /** Replaces GRACE_MS. */
   readonly graceMs?: number;
   /** A test's, which need not execute anything. */
   readonly entry?: ThreadEntry;

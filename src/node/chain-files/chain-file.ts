@@ -202,7 +202,7 @@ export function systemUpdateOf(
 
 export type ExportedChain = Pick<Chain, "block" | "consensusDataOf" | "accessList">;
 
-/** Block `number` as a chain file holds it; with its access list, which other clients do not read, where that is asked for. */
+/** Block `number` as a chain file holds it; with its access list, which other clients do not read, where that is requested. */
 export function exportFileBlock(chain: ExportedChain, number: number, hasAccessList = false): Uint8Array {
   const data = chain.consensusDataOf(number);
   const isNeeded = decodeConsensusData(data)?.cast !== undefined;

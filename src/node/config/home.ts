@@ -8,7 +8,7 @@ import { InvalidConfigError } from "./errors.ts";
 export const CONFIG_FILE_BYTES_MAX = 16 << 20;
 
 /**
- * Folder of everything that belongs to one chain: what was asked for, else `~/.evmint`, and `~/.evmint/dev` for the dev chain.
+ * Folder of everything that belongs to one chain: what was requested, else `~/.evmint`, and `~/.evmint/dev` for the dev chain.
  * The dev chain has a home of its own because its keys are public: a block of it must never land in, nor a real key be
  * served by, the chain somebody set up with `init`.
  */

@@ -205,7 +205,7 @@ export class AccountManager implements AccountSigner {
     if (publicKey !== undefined) return publicKey.slice();
     const { keyStore, hdWallets, tries, observer } = this.#modules;
     const url = hdWallets.walletOf(address);
-    // A wallet counts its wrong PINs itself, and blocks for good.
+    // A wallet counts its wrong PINs itself, and blocks permanently.
     if (url !== undefined) return hdWallets.privateKey(address, passphrase);
     return tries.run(
       address,

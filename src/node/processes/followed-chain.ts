@@ -201,7 +201,7 @@ export class FollowedChain {
     this.#store.close();
   }
 
-  /** Pending transactions are asked for one by one listener: each costs a message. */
+  /** Requests pending transactions only for a listener that takes them: each costs a message. */
   #subscribe(listener: ChainListener, remote: ChainView): () => void {
     this.#listeners.add(listener);
     const { onPending } = listener;

@@ -26,7 +26,7 @@ export class SubmittedSenders {
   readonly #recoverSoon: () => void;
   #waiting: Waiting[] = [];
   #running = 0;
-  /** Settles after all senders that were asked for: they are given in that order, since nonces of an account ascend. */
+  /** Settles after all senders that were requested: they are given in that order, since nonces of an account ascend. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(count: number, { log, timers }: { readonly log: Logger; readonly timers: Timers }) {

@@ -64,7 +64,7 @@ class GcMonitor {
     return this.#forced;
   }
 
-  /** The next collection was asked for. */
+  /** The next collection was requested. */
   noteForced(): void {
     this.#forced++;
   }

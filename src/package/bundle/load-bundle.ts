@@ -23,7 +23,7 @@ const CHECKSUM_BYTES = 4;
  * Runs the bundle beside this file with V8's code cache, which takes half of the CPU time of a start away. Node's own compile
  * cache exists from Node 22 only and would be in a folder for temporary files. See ADR 45.
  *
- * @param user has a cache of its own where there is none of the command line, which knows more functions
+ * @param user has its own cache unless the command line has stored one, which covers more functions
  */
 export function loadBundle(user?: string): Bundle {
   switchOffDeoptimisation();

@@ -37,9 +37,9 @@ export type KnownContract = {
   readonly abi: readonly AbiItem[];
   /** of the compiler; undefined for artifacts, which do not say it */
   readonly compilerVersion: string | undefined;
-  /** Texts by path, the one that declares the contract first; empty unless they were asked for. */
+  /** Texts by path, the one that declares the contract first; empty unless they were requested. */
   readonly sources: Readonly<Record<string, string>>;
-  /** Absent for artifacts, and unless sources were asked for. */
+  /** Absent for artifacts, and unless sources were requested. */
   readonly verified?: VerifiedSource | undefined;
 };
 

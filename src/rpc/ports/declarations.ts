@@ -46,7 +46,7 @@ const CALL = { follows: true, at: true, cancel: true, heavy: "call" } as const;
 const TRACE = { follows: true, cancel: true, heavy: "trace" } as const;
 const TRACE_AT = { ...TRACE, at: true } as const;
 
-/** Every method of the ports of which some methods are answered elsewhere; a missing or wrong declaration does not compile. */
+/** Every method of the ports whose methods are partly answered elsewhere; a missing or wrong declaration does not compile. */
 export const PORT_METHODS = {
   chain: {
     head: READ,
@@ -122,7 +122,7 @@ type IsPlain<Declarations> = { readonly [Name in keyof Declarations]: typeof STA
   ? true
   : never;
 
-/** Ports of which every method stays with the chain, reads at no block and cannot be cancelled. Another method in them does not compile. */
+/** Ports whose methods all stay with the chain, read at no block and cannot be cancelled. Another method in them does not compile. */
 const PLAIN: { readonly [Name in PlainPortName]: IsPlain<DeclarationsOf<RemotePorts[Name]>> } = {
   keys: true,
   node: true,

@@ -46,9 +46,9 @@ export interface DevPort {
     readonly transactions: readonly { readonly raw: Uint8Array; readonly block: number }[];
   }): Promise<void>;
   /**
-   * Begins anew, at the first block of this chain or at a block of another one.
-   * @param forking undefined: a chain of its own
-   * @throws DevControlError where no node of the other chain is known, ForkRemoteError when it does not answer
+   * Begins anew, at the first block of this chain or at a block of another chain.
+   * @param forking undefined: without a fork
+   * @throws DevControlError if no node of the other chain is known, ForkRemoteError if it does not answer
    */
   reset(input: { readonly forking?: Forking | undefined }): Promise<void>;
   /**

@@ -88,7 +88,7 @@ type CallInput = Cancellable & {
   readonly overrides: CallOverrides;
 };
 export type InBlock = {
-  /** It executes in this block, in place of the one that `at` selects. */
+  /** It executes in this block instead of the one that `at` selects. */
   readonly inBlock?: ContextHeader | undefined;
   /** BASEFEE is the block's, also where no price is given. */
   readonly keepsFees?: boolean;
@@ -98,7 +98,7 @@ type StateTraceInput = TraceInput & {
   readonly at: BlockSelector;
   readonly request: CallOverrides & BeforeTransaction;
 };
-/** On the state before this transaction of the block, in place of the state after the block. */
+/** On the state before this transaction of the block instead of the state after the block. */
 type BeforeTransaction = { readonly txIndex?: number | undefined };
 
 /** The part that reads the chain and changes nothing: what any thread with a view of the store can do. */
@@ -112,7 +112,7 @@ export type CallOverrides = {
 type AccessListResult = {
   readonly accessList: AccessList;
   readonly gasUsed: bigint;
-  /** Why the execution failed, if it did; the list is valid all the same. */
+  /** Why the execution failed, if it did; the list is valid anyway. */
   readonly error?: string;
 };
 
@@ -129,7 +129,7 @@ export type TraceRequest = StructLogConfig & {
   readonly tracerConfig?: TracerConfig;
   readonly timeoutMs?: number;
   readonly configOverrides?: ConfigOverrides;
-  /** The lines of `debug_standardTraceBlockToFile`, which are no JSON value, in place of a tracer. */
+  /** Writes the lines of `debug_standardTraceBlockToFile`, which are no JSON value, instead of running a tracer. */
   readonly asLines?: true;
 };
 

@@ -77,7 +77,7 @@ export interface BlockInspection {
    */
   intermediateRoots(input: { readonly hash: Hash }): MaybePromise<readonly Hash[]>;
   /**
-   * Writes the standard trace (EIP-3155) of each transaction, or of one, to a file of its own; their paths.
+   * Writes the standard trace (EIP-3155) of each transaction, or of one, to a separate file. Returns the paths.
    * @throws NotTraceableError with geth's text
    */
   writeStandardTraces(input: {

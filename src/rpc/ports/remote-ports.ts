@@ -14,7 +14,7 @@ import type { ToolsPort } from "./tools.ts";
 export type RemotePorts = {
   /** Reads, pool, fees, submit and events: one chain, one order of events. */
   readonly chain: ChainView;
-  /** Apart from `chain`, because it costs milliseconds where a read costs microseconds, and may be given threads of its own. */
+  /** Separate from `chain`, because a call costs milliseconds and a read microseconds, and because it may get its own threads. */
   readonly execution: ExecutionPort;
   /** Apart from `chain`, because it scans states and the store. */
   readonly inspection: InspectionPort;
@@ -23,7 +23,7 @@ export type RemotePorts = {
   readonly node: NodePort;
   /** Apart from `node`, because only a dev chain has it. */
   readonly dev: DevPort;
-  /** Apart from `node`, because it has stores of its own. */
+  /** Separate from `node`, because it has its own stores. */
   readonly les: LesPort;
   /** Apart from `node`, because it needs neither chain nor node. */
   readonly shh: ShhPort;

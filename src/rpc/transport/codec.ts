@@ -252,8 +252,8 @@ export type ObjectOf<M extends Members> = {
 };
 
 /**
- * An object whose members may all be left out. Names match in any letter case, unknown members are ignored, null is absent;
- * null in place of the object is an object without members.
+ * An object whose members are all optional. Names match in any letter case, unknown members are ignored, and null counts as absent;
+ * null instead of the object counts as an object without members.
  *
  * @param name of the structure, as geth's errors show it
  * @param goType the type that geth's errors show for the whole object

@@ -75,7 +75,7 @@ export type RpcLimits = {
   readonly [Name in keyof typeof RPC_DEFAULTS | keyof typeof SERVER_LIMITS]: number;
 };
 
-/** Those of a server that nobody configured. */
+/** The limits of a server without configuration. */
 export const DEFAULT_RPC_LIMITS: RpcLimits = { ...RPC_DEFAULTS, ...SERVER_LIMITS };
 
 /** Invalid tokens from one IP address. */

@@ -1,5 +1,5 @@
 /**
- * Bytes that all connections together may hold. When a connection takes the sum over the limit, those that hold the most are
+ * Bytes that all connections together may hold. When a connection takes the sum over the limit, the holders of the most bytes are
  * evicted, the oldest first among equals, until some room is free again: a small request is never the largest.
  */
 export class MemoryBudget {

@@ -36,7 +36,7 @@ export type VersionedTableOptions = {
   readonly baseTable: number;
   /** bytes of every key */
   readonly keyLength: number;
-  /** bytes of the prefixes whose keys are asked for, if any are */
+  /** bytes of the prefixes whose keys are requested, if any are */
   readonly prefixLength?: number;
   /** The value that the log holds at `position` for `key`. */
   readonly valueAt: (key: Uint8Array, position: number) => Uint8Array | undefined;

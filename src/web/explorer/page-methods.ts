@@ -1,6 +1,6 @@
 /**
- * What the pages call, and so all that `evmintd explorer` forwards: a node that takes it for a local program must not sign, send or
- * change anything for its visitors. Wallets sign in the browser, and send by a node of their own.
+ * The methods that the pages call, and the only ones that `evmintd explorer` forwards: a node takes it for a local program, and must not
+ * sign, send or change anything for its visitors. Wallets sign in the browser, and send through their own node.
  */
 export const FORWARDED_METHODS = [
   "clique_getLightBlock",

@@ -41,7 +41,7 @@ export function readPageTable(names: readonly string[], folder: URL = PAGES_FOLD
  */
 export const PAGE_HEADERS = headersWith("script-src 'self'");
 
-/** Of a page that runs a node of its own, whose EVM is WebAssembly. Nothing on it comes from a chain that others write to. */
+/** For a page that runs its own node, whose EVM is WebAssembly. Nothing on it comes from a chain that others write to. */
 const WASM_PAGE_HEADERS = headersWith("script-src 'self' 'wasm-unsafe-eval'");
 
 function headersWith(scripts: string): Readonly<Record<string, string>> {
@@ -66,7 +66,7 @@ function headersWith(scripts: string): Readonly<Record<string, string>> {
 const REVALIDATED = "no-cache";
 const IMMUTABLE = "public, max-age=31536000, immutable";
 
-/** Shown in place of a page of this folder that is not there. */
+/** Shown for a missing page of this folder. */
 const DOCS = "/docs/";
 const NOT_FOUND = `${DOCS}not-found/`;
 
@@ -74,7 +74,7 @@ const NOT_FOUND = `${DOCS}not-found/`;
 export type AnswerPage = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /**
- * Serves the pages of `table`. Files are read when they are asked for first and stay in memory: the build bounds them.
+ * Serves the pages of `table`. Files are read at their first request and stay in memory: the build bounds them.
  * @param onReadError receives errors of missing or unreadable files; the request gets 503
  */
 export function createPageServer(

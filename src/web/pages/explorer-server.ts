@@ -20,7 +20,7 @@ import { answerExplorerLink } from "./start-page.ts";
 type ForwardedCalls =
   /** To the node, as this text. */
   | { readonly kind: "forwarded"; readonly body: string }
-  /** To the page, in place of an answer of the node. */
+  /** To the page, instead of an answer of the node. */
   | { readonly kind: "rejected"; readonly answer: string };
 
 const FORWARDED: ReadonlySet<unknown> = new Set(FORWARDED_METHODS);

@@ -13,7 +13,7 @@ export const cell = {
   depth: 3,
   refund: 4,
   opcode: 5,
-  /** 1: the step failed, its text is to be asked for. */
+  /** 1: the step failed, its text is to be requested. */
   hasError: 6,
   /** The script read out of bounds: it fails when its function returns. */
   hasFailed: 7,

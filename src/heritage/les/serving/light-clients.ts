@@ -225,7 +225,7 @@ export class LightClients {
     return reserved;
   }
 
-  /** A call of the client took `cost` units, of which `reserved` are taken already. */
+  /** A call of the client took `cost` units; `reserved` of them are already deducted. */
   charge(id: ClientId, cost: number, reserved = 0): void {
     this.#reserved -= reserved;
     const client = this.#connected.get(id);
@@ -288,7 +288,7 @@ export class LightClients {
   /**
    * Clients with a positive balance in the order of their ids, from `start` to before `stop`.
    * @param stop undefined: to the end
-   * @returns undefined in place of the first one beyond `maxCount`
+   * @returns undefined for the first one beyond `maxCount`
    */
   priorityClientInfo(
     start: ClientId,

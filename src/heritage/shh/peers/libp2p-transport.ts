@@ -19,7 +19,7 @@ type TransportOptions = {
   readonly listen: { readonly host: string; readonly port: number } | undefined;
   /** Addresses to stay connected to. */
   readonly peers: readonly string[];
-  /** Hosts of the chain's peers, as of now: each is asked for whisper at this node's port. */
+  /** Hosts of the chain's current peers: each is tried for Whisper at this node's port. */
   readonly networkHosts: () => readonly string[];
   readonly peersMax: number;
   /** 32 bytes: the node's secp256k1 key. */

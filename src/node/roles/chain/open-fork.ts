@@ -206,7 +206,7 @@ function storedChoice(config: Config): ForkChoice | undefined {
 }
 
 /**
- * `stored` as `--fork-verify` reads it. Proofs may be given up, for good: blocks that were made without them stay.
+ * `stored` as `--fork-verify` reads it. Proofs may be given up, permanently: blocks that were made without them stay.
  * @throws InvalidConfigError
  */
 function withVerification(
@@ -291,7 +291,7 @@ function accountsOf(config: Config): ForkAccounts {
   };
 }
 
-/** The rules of the blocks after a forked one: those that were asked for, else the remote chain's, else the default, or what the header shows where it is further. */
+/** The rules of the blocks after a forked one: those that were requested, else the remote chain's, else the default, or what the header shows where it is further. */
 function hardforkAfter({ devChain }: Config, { header, rules }: ForkBlock): DevHardfork {
   const shown = header.slotNumber === undefined ? DEFAULT_DEV_HARDFORK : "amsterdam";
   return devChain.hardfork ?? rules?.hardfork ?? shown;

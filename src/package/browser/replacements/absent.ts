@@ -20,7 +20,7 @@ import { createMemoryKv } from "../../../store/storage/memory-kv.ts";
 import { fileTree } from "../platform/fs.ts";
 import { UnsupportedInBrowserError } from "../unsupported.ts";
 
-/** What a page has not, in place of the modules that have it: a harmless nothing where that is true, else an error. */
+/** Replaces modules for what a page lacks: with a harmless empty answer if that is true, else with an error. */
 
 const without = (what: string) => (): never => {
   throw new UnsupportedInBrowserError(what);

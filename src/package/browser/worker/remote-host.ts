@@ -5,7 +5,7 @@ import { UnsupportedInBrowserError } from "../unsupported.ts";
 import { web } from "../web.ts";
 import { type PageHandlers, PROVIDER_ERRORS, type WorkerHandlers } from "./protocol.ts";
 
-/** The worker ended, by a fault of its own or because the node was stopped. */
+/** The worker ended, because of a fault or because the node was stopped. */
 export class WorkerLostError extends Error {}
 
 /** Starts a node in a dedicated worker. @throws UnsupportedInBrowserError, and errors of the start */

@@ -68,7 +68,7 @@ const TOKEN_READ_LIMITS = {
 } as const;
 
 /**
- * Makes a function of a token return `value`: writes the storage slot that it reads. Which one that is, is found by trying: each slot
+ * Makes a function of a token return `value` by writing the storage slot that it reads. The slot is found by trying: each slot
  * that the call touches is overridden for one call.
  *
  * @throws DevControlError if no single slot decides the result, as in tokens that compute balances

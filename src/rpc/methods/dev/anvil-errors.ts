@@ -23,7 +23,7 @@ type Wording = readonly [code: AnvilCode, text?: string];
 
 const FUNDS: Wording = ["ANVIL_REJECTED", "Insufficient funds for gas * price + value"];
 
-/** What anvil 1.7.1 answers in place of our errors: tools compare the texts. */
+/** Texts of anvil 1.7.1 that replace our errors, since tools compare them. */
 const WORDINGS: Partial<Record<ErrorCode, Wording>> = {
   ACCOUNT_UNKNOWN: ["ANVIL_INVALID", "No Signer available"],
   DEV_CONTROL: ["ANVIL_INVALID"],

@@ -156,7 +156,7 @@ export const setChainId = controlMethods({
 });
 
 /**
- * The node to ask for the chain that this one forks, in place of those asked until now.
+ * Replaces the nodes that serve the forked chain.
  *
  * @throws DevControlError where nothing is forked, or the node has another chain: anvil answers null; ForkRemoteError
  */

@@ -139,7 +139,7 @@ class ForkedMethods {
     return result;
   }
 
-  /** The block that `selector` names when it is at most `last`, as the remote chain is asked for it. */
+  /** The block that `selector` names if it is at most `last`, in the form of a request to the remote chain. */
   async #oldBlock(selector: unknown, last: number, { chain }: RpcPorts) {
     if (selector === "earliest") return 0 <= last ? "0x0" : undefined;
     if (NEWEST.includes(selector)) {

@@ -33,7 +33,7 @@ const KNOWN_CONTRACT = shape(
 );
 
 /**
- * `eth_getKnownContracts`, of this node: name, ABI and, if asked for, sources of the contracts at `addresses` in the newest state, null for
+ * `eth_getKnownContracts`, of this node: name, ABI and, if requested, sources of the contracts at `addresses` in the newest state, null for
  * unknown contracts. `origin` is `verified` if the node's compiler reproduced the deployed code from the sources, `artifacts` if a file of
  * `--artifacts` has that code.
  *

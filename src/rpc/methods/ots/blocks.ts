@@ -59,7 +59,7 @@ const otsBlockNumber: ParamCodec<Exclude<BlockNumberOrTag, "pending">> = {
   },
 };
 
-/** @throws InvalidParamsError unless a page of `size` may be asked for */
+/** @throws InvalidParamsError unless a page of `size` may be requested */
 export function assertPageSize(size: number, { otsPageSizeMax }: Pick<RpcSettings, "otsPageSizeMax">): void {
   if (size >= 1 && size <= otsPageSizeMax) return;
   throw new InvalidParamsError(`page size must be 1 to ${otsPageSizeMax}`, "pageSize");

@@ -34,7 +34,7 @@ export const traceTypes = array(traceType, "[]string");
 /** The flat list of frames, each with its position in the chain. */
 const LOCALIZED: TraceRequest = { tracer: "parityTracer" };
 
-/** `{output, stateDiff, trace, vmTrace}` with the parts asked for. */
+/** `{output, stateDiff, trace, vmTrace}` with the requested parts. */
 export function replayRequest(types: readonly ParityTraceType[]): TraceRequest & {
   readonly tracerConfig: TracerConfig;
 } {

@@ -22,7 +22,7 @@ const CONTENT_CHARS_MAX = 64 << 20;
 const TRANSACTION_WORK = 1 / 3;
 
 /**
- * `{pending, queued}`, each by sender (EIP-55) and nonce (decimal), as it was when it was asked for.
+ * `{pending, queued}`, each by sender (EIP-55) and nonce (decimal), as it was when it was requested.
  *
  * @throws LimitExceededError
  */

@@ -5,7 +5,7 @@ import { toErrorObject } from "./error-codes.ts";
 export type Answer = {
   readonly text: string;
   readonly pieces: readonly JsonPart[] | undefined;
-  /** How much of it counts against the batch limit. */
+  /** The bytes of it that count against the batch limit. */
   readonly size: number;
   /** Of all of it, where it is known. */
   readonly byteLength: number | undefined;

@@ -33,16 +33,16 @@ type CallQueueOptions = {
 export type CallOwner = {
   /** Calls of one connection wait in one queue; a call without a connection has a queue of its own. */
   readonly connection: object | undefined;
-  /** Nobody waits for the answer any more. */
+  /** The caller no longer waits for the answer. */
   readonly isAborted: boolean;
   /** Those of higher priority have their turn first; absent counts as 0. */
   readonly priority?: number | undefined;
 };
 
 /**
- * Lets the calls that run a caller's code share this thread with all else. A call runs at once as long as those before it took
- * little time; then it waits until timers and sockets had their turn. Those that wait run in turn by caller, so that one who asks
- * for a thousand calls delays another's by one. Of calls that go on in another thread each caller has a few at a time.
+ * Lets calls that run a caller's code share this thread with everything else. A call runs at once while the previous ones took
+ * little time; then it waits until timers and sockets had their turn. Waiting calls run in turn by caller, so a caller with
+ * a thousand calls delays another caller's by one. Each caller has a few calls at a time in other threads.
  */
 export class CallQueue {
   readonly #options: CallQueueOptions;

@@ -13,7 +13,7 @@ export type AccessPolicy = {
   readonly isOpen: boolean;
   /** Every method needs a credential here. */
   readonly isClosed?: boolean;
-  /** Methods of those namespaces that are not served here all the same. */
+  /** Methods of these namespaces that are still not served here. */
   readonly deniedMethods?: ReadonlySet<string>;
 };
 

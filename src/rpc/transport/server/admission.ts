@@ -93,7 +93,7 @@ export function sourceOf({ headers, socket }: IncomingMessage, certified: string
   };
 }
 
-/** The common name of the client's certificate, which was checked before anything was read from the connection; undefined: none was asked for, or it has no such name. */
+/** The common name of the client's certificate, which was checked before anything was read from the connection; undefined: none was requested, or it has no such name. */
 export function certifiedNameOf(socket: Duplex): string | undefined {
   const name: unknown = (socket as Partial<TLSSocket>).getPeerCertificate?.().subject?.CN;
   return typeof name === "string" && name !== "" ? name : undefined;

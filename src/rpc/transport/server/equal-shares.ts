@@ -1,8 +1,8 @@
 import { holderOf } from "./connection-shares.ts";
 
 /**
- * Something that all callers have together, such as filters, by the address that holds it. Up to the limit, requests are granted as they come. Beyond it, up to twice
- * the limit, an address has no more than an equal share: one caller who takes all that there is keeps nobody else out.
+ * A resource that all callers share, such as filters, counted by the address that holds it. Up to the limit, requests are granted as they come.
+ * From there to twice the limit, an address gets at most an equal share, so a caller who takes everything locks no other out.
  */
 export class EqualShares {
   readonly #max: number;

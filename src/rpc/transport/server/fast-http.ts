@@ -48,9 +48,8 @@ export type FastHttp = {
 };
 
 /**
- * Answers plain calls straight from the socket, at a third of what node:http takes for one. A connection on which anything
- * else arrives, even a request in two pieces, is handed over to node:http for good: nothing here waits for bytes, so there is
- * no incomplete request to limit.
+ * Answers plain calls straight from the socket, at a third of node:http's cost. A connection on which anything else arrives, even a
+ * request in two pieces, is handed over to node:http permanently: nothing here waits for bytes, so no incomplete request needs a limit.
  */
 export function createFastHttp(options: FastHttpOptions, modules: FastHttpModules): FastHttp {
   const connections = new Set<FastConnection>();

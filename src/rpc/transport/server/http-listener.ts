@@ -58,7 +58,7 @@ export async function listenHttp(options: TcpListenerOptions, given: HttpModules
   // A client that asks before it sends its body gets its rejection before it sends its body.
   server.on("checkContinue", serve(true));
   server.on("connection", (socket) => {
-    // Beyond the limit a connection gets an answer that says so; at twice the limit there is no time for that, except for an address that holds few.
+    // Beyond the limit a connection gets an error as its answer; at twice the limit only addresses with few connections get one.
     if (accepted.size >= 2 * limits.httpConnectionsMax && !makeRoomFor(socket)) {
       observer.rejected("http", "connections");
       socket.destroy();

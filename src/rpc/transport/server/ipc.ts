@@ -61,7 +61,7 @@ export async function listenIpc(options: IpcOptions, modules: ListenerModules): 
     });
   });
   await listen(server, path);
-  // Nobody else could open it before either: it was made under a mask.
+  // No one else could open it before either: it was made under a mask.
   chmodSync(path, 0o600);
   return {
     url: path,

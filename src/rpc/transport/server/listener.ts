@@ -53,7 +53,7 @@ export type TcpListenerOptions = {
   readonly tls?: TlsMaterial;
   /** Answer plain calls without node:http; true if absent. */
   readonly fastHttp?: boolean;
-  /** Serve new connections in place of this process, where they can. */
+  /** Serve new connections instead of this process, if they can. */
   readonly connectionWorkers?: ConnectionWorkers | undefined;
   /** Listens nowhere: another process accepts the connections, and they come through `accept`. */
   readonly isHanded?: boolean;
@@ -90,7 +90,7 @@ export type EndpointOptions = {
   readonly isClosed?: boolean;
   /** Narrow the namespaces down to single methods. */
   readonly methods?: MethodRules;
-  /** In place of the server's. */
+  /** Replaces the server's. */
   readonly allowedHosts?: readonly string[];
   readonly allowedOrigins?: readonly string[];
 };

@@ -82,7 +82,7 @@ export function isOriginAllowed(
 const FOREIGN_SITES: ReadonlySet<string> = new Set(["cross-site", "same-site"]);
 
 /**
- * True for what a page of another origin has its browser load without saying so by an Origin: images, scripts, frames, GET without CORS.
+ * True for requests that a page of another origin makes its browser send without an Origin header: images, scripts, frames, GET without CORS.
  * A link to a page of this listener is not such a load. Programs, and browsers of before 2023, send no such headers.
  *
  * @see https://www.w3.org/TR/fetch-metadata/

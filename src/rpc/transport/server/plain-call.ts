@@ -23,7 +23,7 @@ const CR = 0x0d;
 const SPACE = 0x20;
 const COLON = 0x3a;
 
-/** The only headers of a plain call. Those with a meaning of their own are read below, the others change nothing here. */
+/** The only headers of a plain call. Headers with an effect are read below, the others change nothing here. */
 const HEADERS = [
   "host",
   "content-length",

@@ -80,7 +80,7 @@ type OpenTcpListener = {
 };
 
 /**
- * Starts every listener asked for around one dispatcher. If one cannot listen, the others are closed again.
+ * Starts every requested listener around one dispatcher. If one cannot listen, the others are closed again.
  *
  * @throws Error of the operating system (EADDRINUSE …), IpcPathTooLongError, IpcPathInUseError
  */

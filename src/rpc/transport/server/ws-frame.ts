@@ -32,8 +32,8 @@ export function textFrameHead(length: number, fragment = WHOLE_MESSAGE): string 
 const PIECE_BYTES = 128;
 
 /**
- * Follows the frames of a client's stream without storing them: whether a message is incomplete, and about how much memory its
- * stored part takes. `ws` reports complete messages only.
+ * Follows the frames of a client's stream without storing them. Knows whether a message is incomplete, and the approximate memory of its
+ * stored part. `ws` reports complete messages only.
  */
 export class FrameMeter {
   #head = Buffer.alloc(14);

@@ -5,7 +5,7 @@ const newestBlock = (): Promise<Block> => call<Block>("eth_getBlockByNumber", "l
 const isHome = /^#?\/?$/.test(location.hash);
 
 /**
- * The newest block, for the first page. The document has this module as a script of its own, so it is asked for while the
+ * The newest block, for the first page. The document has this module as a script of its own, so it is requested while the
  * larger scripts are still on their way. undefined on other pages.
  */
 let first = isHome ? newestBlock() : undefined;

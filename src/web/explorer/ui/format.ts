@@ -1,7 +1,7 @@
 const WEI_DIGITS = 18;
 const GWEI_DIGITS = 9;
 
-/** In place of a number or a time that a node did not give. */
+/** Stands for a number or a time that a node did not give. */
 const NONE = "not a number";
 
 /** A number as nodes write it: at most 256 bits, since the digits of longer ones cost more than linear time. */

@@ -2,7 +2,7 @@ import { toQuantity } from "../../../base/primitives/quantity.ts";
 import type { ListedTransaction } from "./lists.tsx";
 import { type Block, call, callIfOpen, type Receipt, type Transaction } from "./rpc.ts";
 
-/** Transactions of lists that were asked for already: a mined one changes only with its block. */
+/** Transactions of lists that were requested already: a mined one changes only with its block. */
 const listed = new Map<string, ListedTransaction>();
 const LISTED_MAX = 500;
 
@@ -41,7 +41,7 @@ export type TransactionPage = {
 export const LIST_LIMITS = {
   /** Transactions of a page. */
   rows: 25,
-  /** Blocks that are asked for at once. */
+  /** Blocks that are requested at once. */
   blocksAtOnce: 50,
   /** Blocks searched for one page: many may be empty, and each costs a call. */
   blocksMax: 1000,

@@ -9,7 +9,7 @@ import { callIfOpen } from "./rpc.ts";
 export type Implementation = {
   /** undefined if the node claims that there is none, but its proof shows another word */
   readonly address: Address | undefined;
-  /** What says so, in a word. */
+  /** The source of this fact, in a word. */
   readonly kind: string;
   /** of where it is from: the code, or a slot of the storage */
   readonly verdict: Verdict;
@@ -82,7 +82,7 @@ export async function implementationOf(account: CheckedAccount, address: Address
   }
 }
 
-/** The address in a word, where there is one and nothing else. */
+/** The address in a word that holds nothing else. */
 export function addressIn(word: unknown): Address | undefined {
   const match = /^0x0{24}([0-9a-f]{40})$/i.exec(String(word));
   if (match === null || /^0+$/.test(match[1]!)) return undefined;

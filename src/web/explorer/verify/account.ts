@@ -19,7 +19,7 @@ export function nodesOf(proof: unknown): readonly Uint8Array[] {
 }
 
 /**
- * The account at `address` that the proof shows under `stateRoot`; an empty account if it shows that there is none.
+ * The account at `address` that the proof shows under `stateRoot`; an empty account if it shows its absence.
  * @param answer of `eth_getProof`
  * @throws InvalidProofError, InvalidRlpError, InvalidHexError
  */

@@ -43,7 +43,7 @@ export function headerOf(block: Json): Header {
 /** What a block was asked by. */
 export type Asked = { readonly hash: Hash } | { readonly number: number };
 
-/** Whether the fields of `block` hash to its `hash`, and it is the one that was asked for. */
+/** Whether the fields of `block` hash to its `hash`, and it is the one that was requested. */
 export function checkHeader(block: Json, asked?: Asked): Verdict {
   return verdictOf(() => {
     const header = headerOf(block);
@@ -99,7 +99,7 @@ export async function checkChain(block: Json, trusted: TrustedBlock, reads: Chai
 
 /**
  * Whether `younger`, whose header is verified, descends from `target`. Each round comes nearer to it: a block that is fetched has to
- * have the number that was asked for, whatever headers a node makes up.
+ * have the number that was requested, whatever headers a node makes up.
  */
 async function linkDown(younger: Json, target: TrustedBlock, reads: ChainReads): Promise<Verdict> {
   let block = younger;

@@ -33,7 +33,7 @@ export function nodeContractAt(address: string): NodeContract | undefined {
   return entries.get(address.toLowerCase())?.contract;
 }
 
-/** Contracts that any part of the page has asked for. */
+/** Contracts that any part of the page has requested. */
 export function nodeContracts(): readonly NodeContract[] {
   return [...entries.values()].flatMap(({ contract }) => contract ?? []);
 }

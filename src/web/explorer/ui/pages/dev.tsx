@@ -311,7 +311,7 @@ function AccountsPanel({ accounts, version }: { readonly accounts: readonly stri
   );
 }
 
-/** Shown when it is asked for, so that a picture of the page does not have it. */
+/** Shown when it is requested, so that a picture of the page does not have it. */
 function Key({ text }: { readonly text: string }) {
   const [isShown, setShown] = useState(false);
   if (isShown) return <Copied text={text} />;

@@ -11,7 +11,7 @@ import { Status } from "../lists.tsx";
 import { Failure, HexText } from "../parts.tsx";
 import { call, type Receipt } from "../rpc.ts";
 
-/** Who sends: `wallet`, or an account of the node of a dev chain; undefined if there is none. */
+/** The sender: `wallet`, or an account of a dev chain's node; undefined without either. */
 export type Sender = string | undefined;
 
 /** A function of a contract with a field for each argument: called by the node, or sent as a transaction. */

@@ -91,7 +91,7 @@ function Legend() {
   );
 }
 
-/** The last blocks up to `head`, oldest first; each is asked for once. */
+/** The last blocks up to `head`, oldest first; each is requested once. */
 function useRecentBlocks(head: Block | undefined): readonly Block[] {
   const [blocks, setBlocks] = useState<readonly Block[]>([]);
   useEffect(() => {

@@ -10,6 +10,14 @@ export const { createNode, ProviderRpcError } = library;
 `;
 
 /**
+ * The wrapper of a CommonJS module, here because V8 would copy the whole text if Node.js joined the two. The value of the script is the wrapper. Where a module
+ * system other than `load-bundle` loads the file, such as that of jest, the wrapper runs.
+ */
+const OPEN_WRAPPER = `((run) => typeof __filename === "string" && __filename.endsWith("evmint.cjs")
+  ? run.call(exports, exports, require, module, __filename, __dirname)
+  : run)(function (exports, require, module, __filename, __dirname) { `;
+
+/**
  * @param root the package
  * @param outdir receives the files
  * @returns files of which the bundle is made, relative to the package
@@ -61,6 +69,8 @@ export async function bundle(root, outdir) {
   const node = await build({
     ...commonJs,
     entryPoints: { evmint: "src/package/bundle/exports.ts" },
+    banner: { js: `${OPEN_WRAPPER}${commonJs.banner.js}` },
+    footer: { js: "})" },
     // The text stays in memory for functions that are compiled later. Names stay, and lines that a terminal can show.
     minifyWhitespace: true,
     lineLimit: 160,
@@ -146,11 +156,14 @@ const lmdbPackage = {
       return { path, namespace: "lmdb-addon", pluginData: resolveDir };
     });
     onLoad({ filter: /.*/, namespace: "lmdb-addon" }, ({ pluginData }) => ({
-      // Looks for the addon from the installed package, not from the bundle.
-      contents: `const { dirname } = require("node:path");
+      // Looks for the addon from the installed package, not from the bundle. Resolving "lmdb" would load Node's resolver of modules first.
+      contents: `const { existsSync, realpathSync } = require("node:fs");
+const { dirname, join } = require("node:path");
 const loadAddon = require("node-gyp-build-optional-packages/node-gyp-build.js");
-const installed = require("node:module").createRequire(__filename).resolve("lmdb");
-module.exports = () => loadAddon(dirname(dirname(installed)));`,
+const { resolve } = require("node:module").createRequire(__filename);
+const folders = resolve.paths("lmdb") ?? [];
+const found = folders.map((folder) => join(folder, "lmdb")).find(existsSync);
+module.exports = () => loadAddon(found === undefined ? dirname(dirname(resolve("lmdb"))) : realpathSync(found));`,
       resolveDir: pluginData,
     }));
   },

@@ -12,7 +12,7 @@ import { OPTIONS } from "../node/config/schema.ts";
 import { fateOfKey } from "../node/config/unknown-keys.ts";
 import { boolean, formatHostPort } from "../node/config/value-types.ts";
 import { ANVIL_FLAGS } from "./anvil/flags.ts";
-import { withAnvilFlags } from "./anvil/flags-of-start.ts";
+import { ANY_SHORT_FLAG, type GivenFlags, isGiven, withAnvilFlags } from "./anvil/flags-of-start.ts";
 import type { Settings } from "./anvil/values.ts";
 import type { AttachOptions } from "./commands/console.ts";
 import type { ExplorerOptions } from "./commands/explorer.ts";
@@ -34,7 +34,7 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
   if (args[0] === "anvil") return (await import("./anvil/anvil-command.ts")).runAnvil(args.slice(1), context);
   let logLevel = context.environment["EVMINT_LOG_LEVEL"];
   const showsAll = args.includes(HELP_ALL);
-  const invocation = { showsAll, words: new Set(args) };
+  const invocation = { showsAll, words: new Set(args), flags: flagsAmong(args) };
   const program = buildProgram(context, invocation, (loaded) => {
     logLevel = loaded.config.log.level;
   });
@@ -61,9 +61,17 @@ const PERMISSIONS_HELP =
 
 type Invocation = {
   readonly showsAll: boolean;
-  /** The arguments. A command not among them gets no settings: some two thousand options would take longer than the rest of the command line. */
+  /** The arguments. A command not among them gets no settings. */
   readonly words: ReadonlySet<string>;
+  /** A command gets only these of its settings: the two hundred options of `start` would take longer than the rest of the command line. */
+  readonly flags: GivenFlags;
 };
+
+/** Flags among `args`; undefined if they ask for help, which shows flags that are not given. */
+function flagsAmong(args: readonly string[]): GivenFlags {
+  if (args.some((arg) => arg === HELP_ALL || /^(?:--help|help|-\w*h\w*)$/.test(arg))) return undefined;
+  return new Set(args.map((arg) => (/^-\w/.test(arg) ? ANY_SHORT_FLAG : arg.split("=", 1)[0]!)));
+}
 
 function buildProgram(context: CliContext, invocation: Invocation, onLoaded: (loaded: LoadedConfig) => void): Command {
   const load = (flags: Flags, settings: Settings = {}): LoadedConfig => {
@@ -71,12 +79,13 @@ function buildProgram(context: CliContext, invocation: Invocation, onLoaded: (lo
     onLoaded(loaded);
     return loaded;
   };
+  const everyFlag = () => flagsOf(buildProgram(context, { ...invocation, flags: undefined }, onLoaded));
   const program = new Command("evmintd")
     .description("An EVM chain node: JSON-RPC over HTTP, WebSocket and IPC.")
     .exitOverride()
     .configureOutput({
       writeOut: (text) => context.stdout.write(text),
-      writeErr: (text) => context.stderr.write(withSuggestion(text, program)),
+      writeErr: (text) => context.stderr.write(withSuggestion(text, everyFlag)),
     })
     .configureHelp({ showGlobalOptions: true })
     .version(`evmintd ${packageVersion()}`, "-V, --version", "print the version")
@@ -465,15 +474,16 @@ const OWN_FLAGS = [
   ...DEV_FLAG_OPTIONS.map(({ key }) => key),
 ];
 
-function withDevAliases(command: Command, { showsAll, words }: Invocation): Command {
+function withDevAliases(command: Command, invocation: Invocation): Command {
   for (const [, flag, description] of DEV_ALIASES) command.option(flag, description);
-  if (!words.has(command.name())) return command;
-  return withAnvilFlags(withDevFlags(command, showsAll), { isShown: showsAll });
+  if (!invocation.words.has(command.name())) return command;
+  return withAnvilFlags(withDevFlags(command, invocation), { isShown: invocation.showsAll, given: invocation.flags });
 }
 
-function withDevFlags(command: Command, showsAll: boolean): Command {
+function withDevFlags(command: Command, { showsAll, flags }: Invocation): Command {
   for (const { key, type, description } of DEV_FLAG_OPTIONS) {
     const short = ANVIL_FLAGS.find(({ name }) => name === key)?.short;
+    if (!isGiven(flags, key, short)) continue;
     const common = COMMON_DEV_FLAGS[key];
     const form = `${short === undefined ? "" : `-${short}, `}--${key} ${formOf(type)}`;
     const option = new Option(form, showsAll ? description : common).hideHelp(!showsAll && common === undefined);
@@ -488,13 +498,14 @@ function formOf(type: unknown): string {
 }
 
 /** Adds settings as flags of `command`: all, or only those of `tables`. */
-function withSettings(command: Command, { showsAll, words }: Invocation, tables?: readonly string[]): Command {
+function withSettings(command: Command, invocation: Invocation, tables?: readonly string[]): Command {
+  const { showsAll, words, flags } = invocation;
   if (!words.has(command.name())) return command;
-  if (command.name() !== "start" && (tables === undefined || tables.includes("dev"))) withDevFlags(command, showsAll);
+  if (command.name() !== "start" && (tables === undefined || tables.includes("dev"))) withDevFlags(command, invocation);
   let hidden = 0;
   for (const { key, type, default: value, description } of OPTIONS) {
     const table = key.includes(".") ? key.split(".")[0]! : "mempool";
-    if (tables !== undefined && !tables.includes(table)) continue;
+    if ((tables !== undefined && !tables.includes(table)) || !isGiven(flags, key)) continue;
     const shown = value === null ? "" : ` (default ${type.print(value)})`;
     const flag = new Option(`--${key} ${formOf(type)}`, `${description}${shown}`);
     const isShown = showsAll || COMMON_SETTINGS.has(key);
@@ -506,13 +517,13 @@ function withSettings(command: Command, { showsAll, words }: Invocation, tables?
 }
 
 /** Commander's text for people; a flag that does not exist is followed by what became of it, or the nearest that does. */
-function withSuggestion(text: string, program: Command): string {
+function withSuggestion(text: string, everyFlag: () => readonly string[]): string {
   const shown = escapeControlsInLines(text.replace(/^error: /, "evmintd: "));
   const flag = /unknown option '(--[^'=]*)/.exec(text)?.[1];
   if (flag === undefined) return shown;
   const fate = fateOfKey(flag, (key) => `--${key}`);
   if (fate !== undefined) return `${shown.trimEnd()}; ${fate}\n`;
-  const known = new Set(flagsOf(program));
+  const known = new Set(everyFlag());
   const last = flag.replace(/^--/, "");
   // `--api` is what people type for `--json-rpc.api`.
   const wanted = [...known].find((each) => each.endsWith(`.${last}`)) ?? nearest(flag, [...known]);

@@ -29,7 +29,7 @@ describe("the code cache of a bundle", () => {
 
   /** Of one length for names of one length, so that V8 alone would take the cache of another. */
   function writeProgram(name: string): void {
-    const source = `exports.name = () => "${name}"; exports.name();\n`;
+    const source = `(function (exports) { exports.name = () => "${name}"; exports.name(); })\n`;
     writeFileSync(join(folder, "evmint.cjs"), source);
   }
 

@@ -1,4 +1,3 @@
-import { crc32 } from "node:zlib";
 import { invariant } from "../../base/errors.ts";
 import type { Address } from "../../base/primitives/address.ts";
 import { bytesToBigint, readBigint } from "../../base/primitives/bytes.ts";
@@ -8,6 +7,7 @@ import { EMPTY_CODE_HASH } from "../../base/types/constants.ts";
 import type { Account } from "../../evm/state/account.ts";
 import type { AccountChange, StateChanges } from "../../evm/state/reader.ts";
 import { type ByteReader, ByteWriter, MalformedBytesError } from "../../store/storage/byte-io.ts";
+import { crc32Of, extendCrc32 } from "../../store/storage/crc32.ts";
 
 /**
  * State changes in the block log. A read of the state after a block reads single entries, so each entry carries its key and a checksum.
@@ -227,7 +227,7 @@ export function accountEntryValue(bytes: Uint8Array, address: Uint8Array): Uint8
   const end = 25 + length;
   if (!(end <= bytes.length)) return null;
   const entry = Buffer.from(bytes.buffer, bytes.byteOffset, end);
-  if (entry.readUInt32LE(0) !== crc32(entry.subarray(4))) return null;
+  if (entry.readUInt32LE(0) !== crc32Of(entry, 4, end)) return null;
   if (entry.compare(address, 0, ADDRESS_LENGTH, 5, 25) !== 0) return null;
   return present(entry.subarray(25));
 }
@@ -239,7 +239,7 @@ export function slotEntryValue(bytes: Uint8Array, key: Uint8Array): Uint8Array |
   if (!(end <= bytes.length)) return null;
   const entry = Buffer.from(bytes.buffer, bytes.byteOffset, end);
   const address = key.subarray(0, ADDRESS_LENGTH);
-  if (entry.readUInt32LE(0) !== crc32(entry.subarray(4), crc32(address))) return null;
+  if (entry.readUInt32LE(0) !== extendCrc32(crc32Of(address, 0, ADDRESS_LENGTH), entry, 4, end)) return null;
   if (Buffer.compare(slotKey(address, entry.subarray(6, 6 + slotLength)), key) !== 0) return null;
   return present(entry.subarray(6 + slotLength));
 }

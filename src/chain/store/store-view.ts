@@ -72,7 +72,7 @@ export abstract class StoreView implements ReadableBlockStore {
       head: this.headState,
       historic: this.historic,
       isWriter,
-      headNumber: () => this.head(),
+      view: this,
       assertNotPruned,
     };
   }

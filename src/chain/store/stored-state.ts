@@ -16,8 +16,7 @@ export type StateSource = {
   readonly historic: HistoricStates;
   /** The newest rows belong to the newest block, not to a later one. */
   readonly isWriter: boolean;
-  /** Number of the newest block. */
-  headNumber(): number | undefined;
+  readonly view: { head(): number | undefined };
   /** @throws StatePrunedError */
   assertNotPruned(number: number): void;
 };
@@ -76,11 +75,11 @@ export class StoredState implements StateReader {
   }
 
   #isNewest(): boolean {
-    return this.#number === this.#source.headNumber();
+    return this.#number === this.#source.view.head();
   }
 
   #values(): DecodedState {
-    if (this.#number === this.#source.headNumber()) return this.#source.head;
+    if (this.#number === this.#source.view.head()) return this.#source.head;
     this.#older ??= this.#source.historic.at(this.#number);
     return this.#older;
   }

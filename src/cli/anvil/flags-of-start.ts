@@ -3,7 +3,7 @@ import type { ChainStatus } from "../../node/roles/types.ts";
 import { UsageError } from "../errors.ts";
 import { writeConfigOut } from "./config-out.ts";
 import { ANVIL_FLAGS, type AnvilFlag } from "./flags.ts";
-import { type GivenFlags, read } from "./parse-flags.ts";
+import { read, type GivenFlags as ValuesOfFlags } from "./parse-flags.ts";
 import { settingsOf } from "./settings-of-flags.ts";
 import type { Settings } from "./values.ts";
 
@@ -13,15 +13,28 @@ const NOT_OF_START = new Set(["color", "quiet", "port"]);
 /** Values of one command's flags as commander gives them. */
 type Flags = Readonly<Record<string, unknown>>;
 
+/** Flags of a command line, as `--name`, or every flag there is. */
+export type GivenFlags = ReadonlySet<string> | undefined;
+
+/** In place of short flags, several of which may be in one argument. */
+export const ANY_SHORT_FLAG = "-";
+
+export function isGiven(flags: GivenFlags, name: string, short?: string): boolean {
+  return flags === undefined || flags.has(`--${name}`) || (short !== undefined && flags.has(ANY_SHORT_FLAG));
+}
+
 /**
- * Adds anvil's flags to `command`, those that it has already excepted: they have more forms of a value there. Hidden, because `--help` is for newcomers;
- * `--help-all` shows them.
+ * Adds those of anvil's flags that are `given` to `command`. Flags that the command already has keep their more general forms. Hidden, because `--help` is for
+ * newcomers; `--help-all` shows them.
  */
-export function withAnvilFlags(command: Command, { isShown }: { readonly isShown: boolean }): Command {
+export function withAnvilFlags(
+  command: Command,
+  { isShown, given }: { readonly isShown: boolean; readonly given: GivenFlags },
+): Command {
   const own = new Set(command.options.map(({ long }) => long));
   for (const flag of ANVIL_FLAGS) {
     for (const [i, name] of namesOf(flag).entries()) {
-      if (own.has(`--${name}`)) continue;
+      if (own.has(`--${name}`) || !isGiven(given, name, i === 0 ? flag.short : undefined)) continue;
       const option = new Option(
         `${i === 0 && flag.short ? `-${flag.short}, ` : ""}--${name}${formOfValue(flag)}`,
         flag.help,
@@ -54,7 +67,7 @@ export function configOutOf(flags: Flags): ((chain: ChainStatus) => void) | unde
   return (chain) => writeConfigOut(file, chain, { gasPrice, gasLimit });
 }
 
-function givenOf(flags: Flags, own: readonly string[]): GivenFlags {
+function givenOf(flags: Flags, own: readonly string[]): ValuesOfFlags {
   const given = new Map<string, readonly string[]>();
   for (const flag of ANVIL_FLAGS) {
     if (NOT_OF_START.has(flag.name)) continue;

@@ -1,4 +1,3 @@
-import { crc32 } from "node:zlib";
 import { NodeError } from "../../base/errors.ts";
 import {
   ADDRESS_LENGTH,
@@ -12,6 +11,7 @@ import { decodeRlpAt, InvalidRlpError, rlpItemEnd } from "../../base/primitives/
 import { encodePooledTransaction } from "../../base/types/transaction/encode.ts";
 import { recoverAuthority } from "../../base/types/transaction/sender.ts";
 import type { Authorization } from "../../base/types/transaction/transaction.ts";
+import { crc32Of } from "../../store/storage/crc32.ts";
 import type { LogDirectory, LogFile } from "../../store/storage/log/log-file.ts";
 import type { PooledTransaction } from "./pool.ts";
 
@@ -90,7 +90,7 @@ function encodeRemoved(hash: Hash): Uint8Array {
 
 function sealed(record: Buffer): Uint8Array {
   record.writeUInt32LE(record.length - HEADER_LENGTH, 4);
-  record.writeUInt32LE(crc32(record.subarray(4)), 0);
+  record.writeUInt32LE(crc32Of(record, 4, record.length), 0);
   return record;
 }
 
@@ -103,7 +103,7 @@ function decodeJournal(file: Uint8Array): JournalContent {
   while (at + HEADER_LENGTH < bytes.length) {
     const end = at + HEADER_LENGTH + bytes.readUInt32LE(at + 4);
     if (end > bytes.length) break;
-    const isWhole = bytes.readUInt32LE(at) === crc32(bytes.subarray(at + 4, end));
+    const isWhole = bytes.readUInt32LE(at) === crc32Of(bytes, at + 4, end);
     const record = isWhole ? decodeBody(bytes.subarray(at + HEADER_LENGTH, end)) : undefined;
     if (record !== undefined) records.push(record);
     else lostBytes += end - at;

@@ -1,5 +1,5 @@
 import { accessSync, constants, existsSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
-import { createRequire, Module } from "node:module";
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { cachedDataVersionTag } from "node:v8";
@@ -41,7 +41,7 @@ export function loadBundle(user?: string): Bundle {
   const { size, mtimeMs } = statSync(filename);
   const build = `${size} ${mtimeMs}`;
   const cachedData = readCache(cachePath, build);
-  const script = new Script((Module as unknown as ModuleInternals).wrap(source), {
+  const script = new Script(source, {
     filename,
     ...(cachedData && { cachedData }),
   });
@@ -62,9 +62,7 @@ export function loadBundle(user?: string): Bundle {
 
 const flagsTag = () => cachedDataVersionTag().toString(16);
 
-/** Documented by Node, and missing in its types. */
-type ModuleInternals = { wrap(source: string): string };
-
+/** What the bundle is: a CommonJS module with its wrapper. */
 type ModuleFunction = (
   exports: object,
   require: NodeJS.Require,

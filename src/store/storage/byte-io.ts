@@ -1,7 +1,7 @@
-import { crc32 } from "node:zlib";
 import { NodeError } from "../../base/errors.ts";
 import { bytesToBigint, plainBytes } from "../../base/primitives/bytes.ts";
 import { bytesToHex, type Hex, writeHex } from "../../base/primitives/hex.ts";
+import { extendCrc32 } from "./crc32.ts";
 
 const SAFE_MAX = BigInt(Number.MAX_SAFE_INTEGER);
 const U128_MAX = 2n ** 128n - 1n;
@@ -139,7 +139,7 @@ export class ByteWriter {
 
   /** crc32 of the bytes written from offset `start` to `end`, after those whose crc32 is `seed`. */
   checksum(start: number, end: number, seed = 0): number {
-    return crc32(this.#bytes.subarray(start, end), seed);
+    return extendCrc32(seed, this.#bytes, start, end);
   }
 
   /** What was written, as a view: the writer must not be used afterwards. */
@@ -221,7 +221,7 @@ export class ByteReader {
 
   /** crc32 of the bytes from offset `start` to `end`. */
   checksum(start: number, end: number): number {
-    return crc32(this.#bytes.subarray(start, end));
+    return extendCrc32(0, this.#bytes, start, end);
   }
 
   /** A view of the next bytes. */

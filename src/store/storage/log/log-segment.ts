@@ -1,4 +1,4 @@
-import { crc32 } from "node:zlib";
+import { extendCrc32 } from "../crc32.ts";
 import type { LogFile } from "./log-file.ts";
 
 /**
@@ -41,7 +41,7 @@ export function encodeSegmentHeader({ format, base, salt }: SegmentHeader): Uint
   bytes.writeUInt16LE(format, 6);
   bytes.writeBigUInt64LE(BigInt(base), 8);
   bytes.writeUInt32LE(salt, 16);
-  bytes.writeUInt32LE(crc32(bytes.subarray(0, 20)), 20);
+  bytes.writeUInt32LE(extendCrc32(0, bytes, 0, 20), 20);
   return bytes;
 }
 
@@ -50,7 +50,7 @@ export function readSegmentHeader(file: LogFile): SegmentHeader | undefined {
   const bytes = Buffer.alloc(SEGMENT_HEADER_LENGTH);
   if (file.read(bytes, 0) < SEGMENT_HEADER_LENGTH) return undefined;
   if (!bytes.subarray(0, 6).equals(MAGIC)) return undefined;
-  if (bytes.readUInt32LE(20) !== crc32(bytes.subarray(0, 20))) return undefined;
+  if (bytes.readUInt32LE(20) !== extendCrc32(0, bytes, 0, 20)) return undefined;
   return {
     format: bytes.readUInt16LE(6),
     base: Number(bytes.readBigUInt64LE(8)),
@@ -64,7 +64,7 @@ export function encodeRecord(payload: Uint8Array, salt: number): Uint8Array {
   bytes.set(MARKER);
   bytes.writeUInt32LE(payload.length, 4);
   bytes.set(payload, RECORD_HEADER_LENGTH);
-  bytes.writeUInt32LE(crc32(bytes.subarray(4, 8), continuedSum(payload, salt)), 8);
+  bytes.writeUInt32LE(extendCrc32(continuedSum(payload, salt), bytes, 4, 8), 8);
   return bytes;
 }
 
@@ -155,10 +155,9 @@ function recordPayload(bytes: Buffer, length: number, salt: number): Buffer | un
 /** Whether a record begins with the first bytes of `bytes`. @param payloadSum of its payload, begun with the salt */
 function isRecord(bytes: Buffer, payloadSum: number): boolean {
   if (MARKER.compare(bytes, 0, MARKER.length) !== 0) return false;
-  return crc32(bytes.subarray(4, 8), payloadSum) === bytes.readUInt32LE(8);
+  return extendCrc32(payloadSum, bytes, 4, 8) === bytes.readUInt32LE(8);
 }
 
-/** Given no bytes at all, crc32 forgets what it was to continue. */
 function continuedSum(bytes: Uint8Array, sum: number): number {
-  return bytes.length === 0 ? sum : crc32(bytes, sum);
+  return extendCrc32(sum, bytes, 0, bytes.length);
 }

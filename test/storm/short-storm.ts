@@ -10,8 +10,11 @@ import { logFileOf } from "./storm-node.ts";
 /** Of the node's log, shown with a failure. */
 const LOG_LINES = 60;
 
-/** Of a node whose RPC process is killed. */
-const POSSIBLE_ERRORS = [/RPC process ended, starting another.*"reason":"SIGKILL"/];
+/** Of a node whose RPC process is killed, or starved by a busy machine. */
+const POSSIBLE_ERRORS = [
+  /RPC process ended, starting another.*"reason":"SIGKILL"/,
+  /RPC process did not open the index in time/,
+];
 
 export type ShortStorm = Pick<StormHomeOptions, "seed" | "kills"> &
   Partial<Omit<StormHomeOptions, "directory" | "firstPort" | "onKill">>;

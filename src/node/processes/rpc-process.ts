@@ -17,6 +17,7 @@ import { ChainUnreachableError } from "../../rpc/transport/errors.ts";
 import type { TcpKind, TlsMaterial } from "../../rpc/transport/server/listener.ts";
 import type { Limits } from "../config/config.ts";
 import { Beat } from "./beat.ts";
+import { hasEnded } from "./ended-process.ts";
 import { ProcessMessageError, ProcessMessages } from "./process-messages.ts";
 import type { ChainHandlers, RpcProcessData, RpcProcessHandlers, Urgent } from "./protocol.ts";
 import { ServedCalls, type ServedCallsModules } from "./served-calls.ts";
@@ -264,6 +265,8 @@ export class RpcProcess {
     const { openMs } = this.#limits.processes;
     const end = performance.now() + openMs;
     while (!existsSync(opened)) {
+      // Its `exit` event follows.
+      if (this.pid === undefined || hasEnded(this.pid)) return;
       if (performance.now() > end) {
         this.#modules.log.error("RPC process did not open the index in time", { ms: openMs });
         this.kill();

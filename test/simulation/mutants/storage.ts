@@ -207,7 +207,7 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
     patches: [
       {
         file: "src/store/storage/log/log-segment.ts",
-        from: `  return crc32(bytes.subarray(4, 8), payloadSum) === bytes.readUInt32LE(8);`,
+        from: `  return extendCrc32(payloadSum, bytes, 4, 8) === bytes.readUInt32LE(8);`,
         to: `  return payloadSum >= 0;`,
       },
     ],

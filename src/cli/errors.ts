@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { basename } from "node:path";
 import { NodeError } from "../base/errors.ts";
+import { processStat } from "../base/process-stat.ts";
 import { escapeControls, escapeControlsInLines } from "../base/telemetry/escape-controls.ts";
 
 /** The command was called in a way it cannot be: exit code 2. */
@@ -90,9 +91,7 @@ export function portOwner(port: number): PortOwner | undefined {
 export function descendsFrom(pid: number, ancestor: number): boolean {
   for (let each = pid; each > 1; ) {
     if (each === ancestor) return true;
-    const stat = attempt(() => readFileSync(`/proc/${each}/stat`, "latin1")) ?? "";
-    // The name in brackets may have spaces; state and parent follow it.
-    each = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+    each = Number(processStat(each)?.[1]);
   }
   return false;
 }

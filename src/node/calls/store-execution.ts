@@ -12,7 +12,7 @@ import type { ContractCompiler } from "../../evm/machine/modules/compiled-tier.t
 import { createStateTrie } from "../../evm/state/state-trie.ts";
 import { hotTier } from "../compiled-contracts/compiled-modules.ts";
 
-/** What a thread or a process is told of the store it follows. */
+/** What a thread or a process needs to know of the store that it follows. */
 export type StoreExecutionData = {
   readonly store: FollowedStore;
   readonly cacheBytes: number;

@@ -348,7 +348,7 @@ export function bytes(maxLength: number): ValueType<Uint8Array> {
   );
 }
 
-/** A kind whose values are texts in TOML too. Text that `parse` throws for is none of them. */
+/** A kind whose values are texts in TOML too. `parse` throws for any other text. */
 function textual<T>(
   expects: string,
   parse: (text: string) => T | undefined,

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { closeSync, constants, ftruncateSync, openSync, readFileSync, readlinkSync, writeSync } from "node:fs";
+import { processStat } from "../../base/process-stat.ts";
 import { LockedError } from "./lock-error.ts";
 
 export type FileLock = { release(): void };
@@ -121,14 +122,9 @@ function isRunning(holder: Holder): boolean {
   return holder.startTicks === startTicksOf(holder.pid);
 }
 
-/** Field 22 of /proc/PID/stat; the command's name in field 2 may hold spaces and brackets. */
+/** Field 22 of /proc/PID/stat. */
 function startTicksOf(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
-  } catch {
-    return undefined;
-  }
+  return processStat(pid)?.[19];
 }
 
 function currentWorld(): string | undefined {

@@ -80,7 +80,7 @@ const results = await runJobs(
     ...versions.map(jobsOnVersion),
   ],
   // Tests that start nodes wait for them two thirds of their time. Networks with the real CometBFT have the same ports.
-  { parallel: process.env["EVMINT_COMETBFT"] === "1" ? 1 : 2 * availableParallelism() + 1, onEnd },
+  { parallel: process.env["EVMINT_COMETBFT"] === "1" ? 1 : 3 * availableParallelism(), onEnd },
 );
 saveSeconds(results);
 console.log(summaryOf(results, (performance.now() - started) / 1000));
@@ -108,7 +108,8 @@ function filesHere(): string[] {
 
 function filesOn(version: string): string[] {
   if (words.length > 0) return wordsIn(all);
-  return flags.every ? all.filter((file) => !isLong(file) || dependsOnEngine(file)) : onVersion(all, version);
+  if (flags.every) return all.filter((file) => !isLong(file) || dependsOnEngine(file));
+  return flags.versions ? all.filter(dependsOnEngine) : onVersion(all, version);
 }
 
 function wordsIn(paths: readonly string[]): string[] {

@@ -107,14 +107,16 @@ const ENGINE = [
   "test/sessions/",
 ];
 
-/** Of those the ones that take longest. A change runs them on the oldest and the newest version, the nightly run on all. */
-const ENGINE_SLOW = [
-  "src/rpc/transport/server/connection-ends",
-  "src/store/storage/lmdb/lmdb-check",
-  "test/e2e/compiled-contracts",
-  "test/e2e/execution-threads",
-  "test/e2e/limits/",
-  "test/e2e/rpc-processes",
+/** Of those the ones that only the nightly run has on other versions than the oldest. */
+const ENGINE_NIGHTLY = ["test/e2e/compiled-contracts", "test/e2e/rpc-processes"];
+
+/** What a change runs between the oldest and the newest version: the addon of LMDB, threads, and a node that serves viem and a session. */
+const ENGINE_BETWEEN = [
+  "src/base/threads/",
+  "src/store/storage/lmdb/lmdb-build",
+  "test/e2e/dev-chain",
+  "test/e2e/viem",
+  "test/sessions/",
 ];
 
 /** Networks with the real CometBFT, which EVMINT_COMETBFT=1 runs. */
@@ -154,13 +156,14 @@ export const isNightly = startsWithOneOf(NIGHTLY);
 export const isOverProcesses = startsWithOneOf(OVER_PROCESSES);
 export const needsCometBft = (file: string) => COMETBFT.test(file);
 export const dependsOnEngine = startsWithOneOf(ENGINE);
-const isSlowOnEngines = startsWithOneOf(ENGINE_SLOW);
+const isNightlyOnEngines = startsWithOneOf(ENGINE_NIGHTLY);
+const isBetween = startsWithOneOf(ENGINE_BETWEEN);
 const isAlone = startsWithOneOf(ALONE);
 
 /** Of `files` those that a change runs on another version of Node.js than that of all tests. */
 export function onVersion(files: readonly string[], version: string): string[] {
   const isNewest = version === NODE_VERSIONS.at(-1);
-  return files.filter((file) => dependsOnEngine(file) && (isNewest || !isSlowOnEngines(file)));
+  return files.filter(isNewest ? (file) => dependsOnEngine(file) && !isNightlyOnEngines(file) : isBetween);
 }
 
 /** All test files below src/ and test/, as paths below `root`. `node --test` takes globs only from Node.js 21. */

@@ -12,6 +12,7 @@ import {
   type TestApplication,
   transferOf,
 } from "../../test/support/consensus/test-application.ts";
+import { IS_NIGHTLY } from "../../test/support/nightly.ts";
 import { compressPublicKey } from "../base/crypto/compressed-public-key.ts";
 import { publicKeyFromPrivate, SECP256K1_ORDER } from "../base/crypto/secp256k1.ts";
 import { SYSTEM_ADDRESS } from "../base/params/gas.ts";
@@ -32,7 +33,7 @@ import type { BlockInput } from "./application.ts";
 import { encodeProposerData } from "./consensus-data.ts";
 
 /** Damaged proposals in all; `FUZZ_RUNS=10000` for the full proof. */
-const RUNS = Number(process.env["FUZZ_RUNS"] ?? 2_000);
+const RUNS = Number(process.env["FUZZ_RUNS"] ?? (IS_NIGHTLY ? 2_000 : 1_000));
 const RUNS_PER_BLOCK = 100;
 
 type Random = (below: number) => number;

@@ -3,6 +3,7 @@ import { after, before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { contract } from "../support/contracts.ts";
+import { IS_NIGHTLY } from "../support/nightly.ts";
 import { DESKTOP, seriousFindings, sidewaysPixels, WINDOWS, watchedPage } from "../support/page-audit.ts";
 import { chromiumPath, launchChromium } from "./browser.ts";
 import { type SampleChain, startSampleChain } from "./sample-chain.ts";
@@ -65,14 +66,14 @@ const routes = (): readonly (readonly [string, string])[] => [
   ["/nowhere", "There is no such page."],
 ];
 
-for (const { name, ...options } of WINDOWS) {
+for (const [window, { name, ...options }] of WINDOWS.entries()) {
   test(`every page, ${name}: every mark green, no error, no serious finding of axe, no sideways scrolling`, {
     skip,
   }, async () => {
     const { page, faults, close } = await openPage(options);
     try {
       await page.goto(`${chain.node.url}/explorer/`);
-      for (const [route, text] of routes()) {
+      for (const [index, [route, text]] of routes().entries()) {
         await page.evaluate((hash) => {
           (globalThis as unknown as { location: { hash: string } }).location.hash = hash;
         }, route);
@@ -80,7 +81,9 @@ for (const { name, ...options } of WINDOWS) {
         await settle(page);
         const doubtful = page.locator('[data-kind="false"], [data-kind="unverified"]');
         assert.deepEqual(await doubtful.allInnerTexts(), [], route);
-        assert.deepEqual(await seriousFindings(page), [], route);
+        // With a change axe looks at a page in one of the windows.
+        const isAudited = IS_NIGHTLY || index % WINDOWS.length === window;
+        if (isAudited) assert.deepEqual(await seriousFindings(page), [], route);
         assert.equal(await sidewaysPixels(page), 0, `${route} is wider than the window`);
       }
       assert.deepEqual(faults, []);

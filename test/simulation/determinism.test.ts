@@ -6,7 +6,7 @@ import { SimulationProcess } from "./runner/simulation-process.ts";
 import { buildWorker } from "./runner/worker-bundle.ts";
 import { planOf } from "./scenario/plan.ts";
 
-const SHORT = { durationMs: 40_000 } as const;
+const SHORT = { durationMs: 20_000 } as const;
 const PLANS = [
   planOf({ ...SHORT, seed: "3", nodes: 4, engine: "cometbft" }),
   planOf({ ...SHORT, seed: "5", engine: "solo" }),

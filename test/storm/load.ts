@@ -71,6 +71,11 @@ export class Load {
     }
   }
 
+  /** Resolves when every sender has sent all that it may send in one life. */
+  async sent(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+
   /** @throws what a client saw that must not be */
   async stop(): Promise<void> {
     this.#isStopping = true;

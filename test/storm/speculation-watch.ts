@@ -15,6 +15,11 @@ export class SpeculationWatch {
     void this.#look();
   }
 
+  /** Transactions of this life whose executions ahead of the chain were applied. */
+  get applied(): number {
+    return this.#newest["applied"] ?? 0;
+  }
+
   /** Adds the newest counts to `totals`. */
   end(totals: Record<string, number>): void {
     this.#isEnding = true;
@@ -28,7 +33,7 @@ export class SpeculationWatch {
       try {
         this.#newest = speculatedCounts(await (await fetch(this.#url)).text());
       } catch {
-        // The node is dead, which those that kill it know better.
+        // The node is dead, as its killers know.
         return;
       }
       await sleep(PAUSE_MS);

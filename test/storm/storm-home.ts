@@ -33,6 +33,8 @@ export type StormHomeOptions = StormOptions & {
   readonly engine: "solo" | "cometbft";
   /** Threads that execute ahead of the chain's own; 0 where it is not given. */
   readonly speculationThreads?: number;
+  /** A life with such threads that ends at a moment lasts until a transaction that they executed is in a block, if one ever is. */
+  readonly awaitsSpeculation?: boolean;
   /** In place of those that the seed draws. */
   readonly settings?: Partial<Omit<HomeSettings, "dev" | "chainId">>;
   /** Called on the home of a node that is dead, before its next start: for tests of the storm, which damage it. */
@@ -160,6 +162,7 @@ export class StormHome implements Storm {
       node.load.start();
     }
     await Promise.race([process.exited, sleep(afterMs)]);
+    if (kind === "moment" && this.#options.awaitsSpeculation === true) await node.firstApplied();
     const hasDied = process.hasEnded;
     if (hasDied && armed === undefined) throw new StormFailure("NO_START", `the node ended: ${await process.exited}`);
     if (kind === "stopped") await this.#stopForAWhile();

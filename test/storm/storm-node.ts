@@ -147,6 +147,15 @@ export class StormNode {
     }
   }
 
+  /** Waits until a transaction that a thread executed ahead is in a block, the node ends, or the senders have no more to send. */
+  async firstApplied(): Promise<void> {
+    let isSent = false;
+    void this.load.sent().then(() => {
+      isSent = true;
+    });
+    while (this.#watch !== undefined && this.#watch.applied === 0 && !this.process.hasEnded && !isSent) await sleep(20);
+  }
+
   /** @returns when the first block since the load began was notified, by the monotonic clock */
   async nextBlock(): Promise<number> {
     const begin = performance.now();

@@ -149,7 +149,7 @@ export async function exportChainFile(
   return exported;
 }
 
-/** As `setAsideBlocks`, which may be ended: it then returns undefined, and there is no file. */
+/** `setAsideBlocks` that can be interrupted: it then returns undefined and leaves no file. */
 export async function setAsideSomeBlocks(
   directory: string,
   chain: ExportedChain & Pick<Chain, "blockHash">,

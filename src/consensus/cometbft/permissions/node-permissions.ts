@@ -6,20 +6,20 @@ import type { NodesContract } from "./nodes-contract.ts";
 
 /** Decides which nodes CometBFT connects to. */
 export type PeerFilter = {
-  /** Why the node with this id, 40 lower-case hex digits, is not connected to; undefined where it may be. */
+  /** Why not to connect to the node with this id, 40 lower-case hex digits; undefined: it is permitted. */
   refusal(id: string): string | undefined;
 };
 
 type NodePermissionsModules = {
-  /** What this node's operator decided. */
+  /** The operator's decisions. */
   readonly lists: PeerLists;
   /** Ids of `cometbft.seeds`. */
   readonly seeds: readonly string[];
   /** undefined: every node may connect */
   readonly contract: NodesContract | undefined;
-  /** The newest block of this node is old, so the contract's answer there may be outdated. */
+  /** Whether this node's newest block is old, so that the contract's answer may be outdated. */
   readonly isLate: () => boolean;
-  /** Ends all connections: CometBFT has no call that ends one. */
+  /** Ends all connections: CometBFT cannot end a single one. */
   readonly restart: () => void;
   readonly metrics: Pick<Metrics, "counter">;
   readonly log: Logger;

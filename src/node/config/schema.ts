@@ -324,7 +324,7 @@ export const SCHEMA = {
   cache: {
     bytes: option("cache.size", byteSize, CACHE_BYTES, {
       description:
-        "Memory of read caches: half for state trie nodes, 20 % for accounts and slots, 20 % for blocks, 10 % for code. Each RPC thread or process has half as much of its own, without trie nodes.",
+        "Memory of read caches: half for state trie nodes, 20 % for accounts and slots, 20 % for blocks, 10 % for code. Each RPC thread or process has half as much in addition, without trie nodes.",
     }),
   },
   state: {
@@ -348,7 +348,7 @@ export const SCHEMA = {
     cert: option("tls.cert", text, "", {
       description: "Certificate chain (PEM) for TLS on HTTP and WebSocket, relative to the home; empty disables TLS.",
     }),
-    key: option("tls.key", text, "", { description: "Private key (PEM) of that certificate." }),
+    key: option("tls.key", text, "", { description: "Private key (PEM) of tls.cert." }),
     clientCa: option("tls.client-ca", text, "", {
       description:
         "Certificates of authorities (PEM), with their issuers up to the root. HTTP and WebSocket then serve only clients with a certificate signed by one of them; empty serves all.",

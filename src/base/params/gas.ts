@@ -175,17 +175,27 @@ export type RequestContract = {
   readonly requestType: number;
   /** Name of its queue in error messages. */
   readonly queue: string;
+  /** Its name in `eth_config` (EIP-7910). */
+  readonly name: string;
 };
 
 /** In the order in which a block calls them. */
 export const REQUEST_CONTRACTS: readonly RequestContract[] = [
-  { eip: "EIP-7002", address: WITHDRAWAL_REQUEST_ADDRESS, since: "prague", requestType: 0x01, queue: "withdrawal" },
+  {
+    eip: "EIP-7002",
+    address: WITHDRAWAL_REQUEST_ADDRESS,
+    since: "prague",
+    requestType: 0x01,
+    queue: "withdrawal",
+    name: "WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS",
+  },
   {
     eip: "EIP-7251",
     address: CONSOLIDATION_REQUEST_ADDRESS,
     since: "prague",
     requestType: 0x02,
     queue: "consolidation",
+    name: "CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS",
   },
   {
     eip: "EIP-8282",
@@ -193,6 +203,7 @@ export const REQUEST_CONTRACTS: readonly RequestContract[] = [
     since: "amsterdam",
     requestType: 0x03,
     queue: "builder deposit",
+    name: "BUILDER_DEPOSIT_CONTRACT_ADDRESS",
   },
   {
     eip: "EIP-8282",
@@ -200,6 +211,7 @@ export const REQUEST_CONTRACTS: readonly RequestContract[] = [
     since: "amsterdam",
     requestType: 0x04,
     queue: "builder exit",
+    name: "BUILDER_EXIT_CONTRACT_ADDRESS",
   },
 ];
 

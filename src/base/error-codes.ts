@@ -4,10 +4,10 @@ export type ErrorClass =
   | "caller"
   /** The operator: disk, damaged data, journal, clock, a forked chain that does not answer. Logged and counted. */
   | "operator"
-  /** We: a bug. Logged with its stack and counted. */
+  /** The developers: a bug. Logged with its stack and counted. */
   | "internal";
 
-/** What is known of every error with a code. */
+/** Facts about each error with a code. */
 export type ErrorFacts = {
   /**
    * The `code` of the error object of JSON-RPC: the codes of JSON-RPC 2.0 and geth, except where recorded execution-apis conversations
@@ -15,25 +15,25 @@ export type ErrorFacts = {
    */
   readonly number: number;
   readonly actor: Exclude<ErrorClass, "internal">;
-  /** The `data` of the error object: `details.data`, or the kind of a failure that the caller can do nothing about. None by default. */
+  /** The `data` of the error object: `details.data`, or the kind of a failure that the caller cannot fix. Default: none. */
   readonly data?: "details" | "corruption" | "disk";
 };
 
-/** What a plain rejection of a method gets, in geth and therefore here. */
+/** geth's number for a plain rejection by a method. */
 const REJECTED: ErrorFacts = { number: -32000, actor: "caller" };
-/** Ends a command, a start or a page: no method answers with it. */
+/** Errors of commands, of the start and of pages, which no method returns. */
 const COMMAND: ErrorFacts = { ...REJECTED };
 const INVALID_PARAMS: ErrorFacts = { number: -32602, actor: "caller" };
 /** "Method not supported" (EIP-1474). */
 const UNSUPPORTED: ErrorFacts = { number: -32004, actor: "caller" };
-/** geth and Nethermind's code for "ask again later": some bounded resource is taken. */
+/** The code of geth and Nethermind for "retry later": a bounded resource is exhausted. */
 const BUSY: ErrorFacts = { number: -32005, actor: "caller" };
 const FAILED: ErrorFacts = { number: -32603, actor: "caller" };
 const OPERATOR: ErrorFacts = { number: -32603, actor: "operator" };
-/** Damaged data: the caller learns what kind of failure it is. */
+/** Damaged data: the caller learns the kind of failure. */
 const DAMAGED: ErrorFacts = { ...OPERATOR, data: "corruption" };
 const DISK: ErrorFacts = { ...OPERATOR, data: "disk" };
-/** A remote chain that is continued here does not answer, or not with what can be believed. */
+/** The remote chain of a fork does not answer, or its answer is not credible. */
 const REMOTE: ErrorFacts = { ...REJECTED, actor: "operator" };
 
 /** Every `code` of a `NodeError`. A class whose code has no row does not compile. */

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 
 /**
- * Fields of /proc/PID/stat (proc_pid_stat(5)) after the command's name, which may hold spaces and brackets: the state first, then the parent.
- * Undefined without such a process, and on systems without /proc.
+ * Fields of /proc/PID/stat (proc_pid_stat(5)) after the command's name, which may contain spaces and parentheses: the state first, then the
+ * parent. Undefined if the process does not exist, and on systems without /proc.
  */
 export function processStat(pid: number): readonly string[] | undefined {
   try {

@@ -1,14 +1,7 @@
 import { blobParamsAt } from "../base/params/blob-schedule.ts";
 import type { BlobParams, ChainConfig } from "../base/params/chain-config.ts";
 import { forkId } from "../base/params/fork-id.ts";
-import {
-  BEACON_ROOTS_ADDRESS,
-  BUILDER_DEPOSIT_REQUEST_ADDRESS,
-  BUILDER_EXIT_REQUEST_ADDRESS,
-  CONSOLIDATION_REQUEST_ADDRESS,
-  HISTORY_STORAGE_ADDRESS,
-  WITHDRAWAL_REQUEST_ADDRESS,
-} from "../base/params/gas.ts";
+import { BEACON_ROOTS_ADDRESS, HISTORY_STORAGE_ADDRESS, REQUEST_CONTRACTS } from "../base/params/gas.ts";
 import { type Hardfork, hardforkAt, isAtLeast, TIME_FORK_FIELDS } from "../base/params/hardforks.ts";
 import { type Address, ZERO_ADDRESS } from "../base/primitives/address.ts";
 import type { Hash } from "../base/primitives/hash.ts";
@@ -74,31 +67,25 @@ export function ruleNames(hardfork: Hardfork): ReadonlySet<string> {
 }
 
 function precompilesOf(hardfork: Hardfork): ReadonlyMap<string, Address> {
-  const precompiles = [...precompilesAt(hardfork)].map(([at, { name }]) => [name, at] as const);
-  return new Map(precompiles.sort(([a], [b]) => (a < b ? -1 : 1)));
+  return byName([...precompilesAt(hardfork)].map(([at, { name }]) => [name, at]));
 }
 
-type DepositContract = Pick<ChainConfig, "depositContractAddress">;
-
-function systemContractsOf(hardfork: Hardfork, config: DepositContract): ReadonlyMap<string, Address> {
-  return new Map([
-    ...(isAtLeast(hardfork, "amsterdam") ? AMSTERDAM_CONTRACTS : []),
-    ...(isAtLeast(hardfork, "cancun") ? [["BEACON_ROOTS_ADDRESS", BEACON_ROOTS_ADDRESS]] : []),
-    ...(isAtLeast(hardfork, "prague") ? pragueContracts(config) : []),
-  ] as [string, Address][]);
+function systemContractsOf(
+  hardfork: Hardfork,
+  { depositContractAddress = ZERO_ADDRESS }: Pick<ChainConfig, "depositContractAddress">,
+): ReadonlyMap<string, Address> {
+  const requests = REQUEST_CONTRACTS.filter(({ since }) => isAtLeast(hardfork, since));
+  const contracts: [string, Address][] = requests.map(({ name, address }) => [name, address]);
+  if (isAtLeast(hardfork, "cancun")) contracts.push(["BEACON_ROOTS_ADDRESS", BEACON_ROOTS_ADDRESS]);
+  if (isAtLeast(hardfork, "prague")) {
+    // As in geth, a chain without a deposit contract shows the zero address.
+    contracts.push(["DEPOSIT_CONTRACT_ADDRESS", depositContractAddress]);
+    contracts.push(["HISTORY_STORAGE_ADDRESS", HISTORY_STORAGE_ADDRESS]);
+  }
+  return byName(contracts);
 }
 
-const AMSTERDAM_CONTRACTS = [
-  ["BUILDER_DEPOSIT_CONTRACT_ADDRESS", BUILDER_DEPOSIT_REQUEST_ADDRESS],
-  ["BUILDER_EXIT_CONTRACT_ADDRESS", BUILDER_EXIT_REQUEST_ADDRESS],
-] as const;
-
-function pragueContracts({ depositContractAddress }: DepositContract): [string, Address][] {
-  return [
-    ["CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS", CONSOLIDATION_REQUEST_ADDRESS],
-    // As in geth, a chain without one shows the zero address.
-    ["DEPOSIT_CONTRACT_ADDRESS", depositContractAddress ?? ZERO_ADDRESS],
-    ["HISTORY_STORAGE_ADDRESS", HISTORY_STORAGE_ADDRESS],
-    ["WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS", WITHDRAWAL_REQUEST_ADDRESS],
-  ];
+/** The order of JSON objects in geth. */
+function byName(addresses: [string, Address][]): ReadonlyMap<string, Address> {
+  return new Map(addresses.sort(([a], [b]) => (a < b ? -1 : 1)));
 }

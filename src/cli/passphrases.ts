@@ -7,7 +7,7 @@ import { CommandError, InterruptedError, UsageError } from "./errors.ts";
 export type PassphraseSource = {
   /** The passphrase of something that exists. */
   existing(prompt: string): Promise<string>;
-  /** A passphrase to be: asked for twice where a person types it. */
+  /** A new passphrase, requested twice if a user types it. */
   chosen(prompt: string): Promise<string>;
 };
 

@@ -129,7 +129,7 @@ test("the pool takes transactions of accounts that may send, and creations of th
   execute(node, creationOf(SENDER, 1));
 });
 
-test("what the zero address may everybody may", () => {
+test("permissions of the zero address apply to all accounts", () => {
   const node = openPermissioned();
   execute(node, setOf(0, ZERO_ADDRESS, SEND));
   execute(node, transferOf(STRANGER, 0));
@@ -156,7 +156,7 @@ test("a proposal with a transaction of an account that may not is rejected; of a
   }
 });
 
-test("permissions are those of the parent's state, whatever the block itself changes", () => {
+test("permissions come from the parent's state, whatever the block changes", () => {
   const node = openPermissioned();
   const [, sender] = ACCOUNTS;
   const granting = setOf(0, sender!, SEND);
@@ -194,7 +194,7 @@ test("transactions leave the pool when their account may send no more, and come 
   assert.deepEqual(node.mempool.counts(), { pending: 0, queued: 0 });
 });
 
-test("the packer leaves out what the pool still has, and goes on with other accounts", () => {
+test("the packer skips a forbidden sender's pooled transactions, and continues with other accounts", () => {
   const node = openPermissioned();
   const [, sender] = ACCOUNTS;
   execute(node, setOf(0, sender!, SEND));
@@ -251,7 +251,7 @@ test("votes of validators count whose accounts may not send", () => {
   );
 });
 
-test("contracts/AllowedAccounts.sol says what nodes read, and its owner cannot lock itself out", () => {
+test("contracts/AllowedAccounts.sol matches what nodes read, and its owner cannot lock itself out", () => {
   const node = openPermissioned();
   const [owner, sender, stranger] = ACCOUNTS;
   const ask = (functionName: string, account: Address) => {

@@ -11,11 +11,11 @@ type AgreementReportsModules = {
   readonly log: Logger;
 };
 
-/** Tells operators what validators agreed on, before anything follows from it: in the log, and as metrics that alerts look at. */
+/** Reports the validators' agreements to operators before they take effect: in the log, and as metrics for alerts. */
 export class AgreementReports {
   readonly #modules: AgreementReportsModules;
   #values = new Map<string, bigint>();
-  /** Of the votes that were reported. */
+  /** Differing votes that were reported. */
   #differing = new Map<string, string>();
 
   constructor(modules: AgreementReportsModules) {
@@ -37,7 +37,7 @@ export class AgreementReports {
     });
   }
 
-  /** Logs new agreements, and at the start all earlier ones. */
+  /** Logs new agreements, and at the start all existing ones. */
   report(): void {
     const { chain, voting, log } = this.#modules;
     const { values, votes } = voting.agreementAt(this.#head());
@@ -56,7 +56,7 @@ export class AgreementReports {
     });
   }
 
-  /** Without it no operator would learn why a rule that all vote for is never agreed on. */
+  /** Otherwise no operator would learn why a rule that all vote for is never agreed on. */
   #reportDiffering(differing: ReadonlyMap<string, readonly bigint[]>): void {
     for (const [name, values] of differing) {
       if (this.#differing.get(name) === values.join()) continue;

@@ -1,7 +1,7 @@
 import type { Address } from "../base/primitives/address.ts";
 import type { Hash } from "../base/primitives/hash.ts";
 
-/** A moment as consensus counts it: Unix seconds and the nanoseconds beyond them. */
+/** A consensus timestamp: Unix seconds and nanoseconds. */
 export type Time = { readonly seconds: number; readonly nanos: number };
 
 export type Validator = {
@@ -27,7 +27,7 @@ export type Misbehavior = {
   readonly height: number;
 };
 
-/** What the engine decides about a block before its contents are known. */
+/** The engine's decisions about a block before its contents are known. */
 export type Proposal = {
   readonly height: number;
   readonly time: Time;
@@ -37,9 +37,9 @@ export type Proposal = {
 };
 
 type BlockBounds = {
-  /** Total size of the encoded transactions, with the engine's framing of each. */
+  /** Total size of the encoded transactions, including the engine's framing. */
   readonly maxTxBytes: number;
-  /** Beside the proposer data; undefined: as many as fit. */
+  /** Without the proposer data; undefined: as many as fit. */
   readonly maxTxs?: number | undefined;
 };
 
@@ -50,17 +50,16 @@ export type BlockInput = Proposal & {
   readonly consensusHash: Hash;
 };
 
-/** Result codes of submitted transactions: ABCI takes 0 for success and every code from 32000 as "try again". */
+/** Result codes of submitted transactions: ABCI reads 0 as success and codes from 32000 as "retry". */
 export const INSERT_CODES = { accepted: 0, invalid: 1, retry: 32000 } as const;
 export type InsertCode = (typeof INSERT_CODES)[keyof typeof INSERT_CODES];
 
 /**
- * The native result of one element of `txs`; CometBFT hashes it into the next header.
+ * The ABCI result of one element of `txs`; CometBFT hashes it into the next header.
  *
- * Code 0: the element is part of the Ethereum block. A reverted or halted EVM call has code 0 too: its failure is in the
- * receipt (status 0x0), and one meaning of "failed" on each level keeps the results hash independent of the EVM.
- * Code 1: the transaction was invalid at its position and is not part of the Ethereum block; only a decided block that
- * `processProposal` did not see can hold one.
+ * Code 0: the element is part of the Ethereum block. A reverted or halted EVM call also has code 0; the receipt shows its failure (status 0x0).
+ * This keeps the results hash independent of the EVM. Code 1: the transaction was invalid at its position and is not part of the Ethereum block;
+ * only a decided block that `processProposal` did not see can contain one.
  */
 export type TxResult = {
   readonly code: 0 | 1;
@@ -72,10 +71,10 @@ export type TxResult = {
 export type BlockResult = {
   /** The block hash. */
   readonly appHash: Hash;
-  /** One for each element of `txs`, in order. */
+  /** One per element of `txs`, in order. */
   readonly results: readonly TxResult[];
   readonly validatorUpdates: readonly Validator[];
-  /** The age limit of evidence in seconds from the next block on, if this block changes it; null: the limit of the engine's genesis. */
+  /** Age limit of evidence in seconds from the next block on, if this block changes it; null: the limit in the engine's genesis. */
   readonly evidenceAgeSeconds?: number | null;
 };
 
@@ -107,55 +106,54 @@ export type ApplyResult = {
 };
 
 /**
- * The chain as a state machine, with the calls of ABCI 2.0. An engine decides order and time of blocks and drives it: the
- * solo engine in process, CometBFT through a socket. One call at a time. `test/support/consensus/application-contract.ts` tests the rules.
+ * The chain as a state machine, with the calls of ABCI 2.0. An engine decides order and time of blocks and drives it: the solo engine in
+ * process, CometBFT through a socket. Calls are serial. `test/support/consensus/application-contract.ts` tests the rules.
  *
- * A height is: any number of `prepareProposal` and `processProposal`, then `finalizeBlock`, then `commit`. Replay after a crash
- * skips the proposals and may finalize the same block again.
+ * A height is any number of `prepareProposal` and `processProposal`, then `finalizeBlock`, then `commit`. Replay after a crash skips the
+ * proposals and may finalize the same block again.
  */
 export interface Application {
   /** Height and hash of the last committed block. `appVersion` is consensus_params.version.app. */
   info(): { readonly height: number; readonly appHash: Hash; readonly appVersion: number };
   /**
-   * Checks that the engine's genesis describes this chain. May be repeated until the first commit.
+   * Checks that the engine's genesis describes this chain. Can be repeated until the first commit.
    * @throws GenesisDisagreementError
    */
   initChain(start: ChainStart): { readonly appHash: Hash };
-  /** Submits a transaction as a local user. Code 0: it is in the pool, or, with blobs, will be once its proofs are verified. */
+  /** Submits a transaction of a local user. Code 0: it is in the pool, or, with blobs, will be once its proofs are verified. */
   checkTx(tx: Uint8Array): { readonly code: InsertCode; readonly log: string };
   /**
-   * Takes a transaction from a peer. `invalid` only for what can never become valid, because the peer's engine never sends those
-   * bytes again; nonce gaps are accepted. Proofs of blobs are verified after the answer, so that no other peer waits for them.
+   * Submits a transaction from a peer. `invalid` means that it can never become valid, because the peer's engine never sends those bytes again;
+   * nonce gaps are accepted. Proofs of blobs are verified after the answer, so that other peers do not wait.
    */
   insertTx(tx: Uint8Array): { readonly code: InsertCode };
   /**
-   * Transactions for peers in network form: each newly pending or queued one once, local ones again while they wait. What does
-   * not fit waits for the next call; what alone exceeds a limit is skipped. 0 means no limit.
+   * Transactions for peers in network form: each newly pending or queued one once, local ones again while they wait. Those that do not fit wait
+   * for the next call; those that exceed a limit alone are skipped. 0 means no limit.
    */
   reapTxs(limits: { readonly maxBytes: number; readonly maxGas: bigint }): Uint8Array[];
   /**
-   * The contents of the next block, proposer data first. Never throws: a transaction that crashes the executor is set aside, and
-   * after any other failure the proposal has no transactions, or nothing at all where not even proposer data can be made: every
-   * node rejects that one.
+   * The contents of the next block, proposer data first. Never throws: a transaction that crashes the executor is set aside. After any other
+   * failure the proposal has no transactions, or is empty if even proposer data cannot be made: every node rejects an empty one.
    */
   prepareProposal(proposal: Proposal & BlockBounds): Uint8Array[];
   /**
-   * Begins the block of an expected proposal, for at most `timeMs`, and returns whether more work is left. `prepareProposal` of the same
-   * proposal uses the result. Never throws.
+   * Builds the block of an expected proposal for at most `timeMs`; returns whether work remains. `prepareProposal` of the same proposal uses the
+   * result. Never throws.
    */
   prepareAhead?(proposal: Proposal & { readonly maxTxBytes: number }, timeMs: number): boolean;
-  /** True when header fields and every element are valid in this order. Depends only on `input` and the committed state. */
+  /** Whether header fields and all elements are valid in this order. Depends only on `input` and the committed state. */
   processProposal(input: BlockInput): boolean;
   /**
-   * Executes a decided block. Nothing is stored before `commit`, and the result of equal inputs is equal.
-   * @throws InvalidBlockError, InvalidProposerDataError when the decided block cannot follow the head
+   * Executes a decided block. Nothing is stored before `commit`, and equal inputs give equal results.
+   * @throws InvalidBlockError, InvalidProposerDataError if the decided block cannot follow the head
    */
   finalizeBlock(input: BlockInput): BlockResult;
-  /** Returns when the finalized block is durable; then it is published. */
+  /** Makes the finalized block durable, then publishes it. */
   commit(): void;
   /** The snapshots this node can serve. */
   listSnapshots(): readonly Snapshot[];
-  /** The bytes of one chunk; empty if none. */
+  /** The bytes of one chunk; empty if it does not exist. */
   loadSnapshotChunk(height: number, format: number, chunk: number): Uint8Array;
   /** Asks whether to restore `snapshot`, whose state has `appHash`. */
   offerSnapshot(snapshot: Snapshot, appHash: Hash): OfferResult;

@@ -5,28 +5,28 @@ import type { SealedBlock } from "../evm/execution/block/build-block.ts";
 import type { BlockInput, Proposal, TxResult, Validator } from "./application.ts";
 import type { GovernanceInBlock } from "./voting/block-effect.ts";
 
-/** A block that was executed and not committed. */
+/** An executed block that is not committed. */
 export type Candidate = {
   readonly proposal: Proposal;
   readonly txs: readonly Uint8Array[];
   readonly sealed: SealedBlock;
-  /** One for each element of `txs`. */
+  /** One per element of `txs`. */
   readonly results: readonly TxResult[];
   readonly validatorUpdates: readonly Validator[];
-  /** Votes and offences that have to be stored with the block. */
+  /** Votes and offences to store with the block. */
   readonly cast?: GovernanceInBlock;
-  /** What its vote about a rule decides. */
+  /** The decision of its vote about a rule. */
   readonly decided?: Parameter;
 };
 
-/** Rounds of one height whose executed blocks are cached; a height with more executes again. */
+/** Rounds of one height whose executed blocks are cached; with more, blocks are executed again. */
 const CANDIDATES_MAX = 4;
 
-/** The executed blocks of one height, found by what decides their content. */
+/** The executed blocks of one height, found by the inputs that determine their content. */
 export class Candidates {
   #candidates: readonly Candidate[] = [];
 
-  /** @param parentHash of the head, which a candidate must follow */
+  /** @param parentHash of the head, which must be the candidate's parent */
   find(input: BlockInput, parentHash: Hash): Candidate | undefined {
     return this.#candidates.find(
       (candidate) => candidate.sealed.executed.block.header.parentHash === parentHash && isSameBlock(candidate, input),
@@ -42,7 +42,7 @@ export class Candidates {
   }
 }
 
-/** The votes of the last commit are left out: nothing in the block depends on them. Misbehavior decides about validators. */
+/** Ignores the votes of the last commit, on which nothing in the block depends. Misbehavior affects validators, so it is compared. */
 function isSameBlock({ proposal, txs }: Candidate, input: BlockInput): boolean {
   return (
     proposal.height === input.height &&

@@ -9,8 +9,8 @@ class ChainBusyError extends NodeError {
 }
 
 /**
- * Changes of the chain that are not made by the engine: an import, a rewind. They take many turns of the event loop, and a second
- * one would build on a head that the first one moves.
+ * Changes of the chain outside the engine, such as an import or a rewind. They take many event-loop turns, and a second one would build on a
+ * head that the first one moves.
  */
 export class ChainChanges {
   #running: string | undefined;

@@ -14,13 +14,13 @@ export function engineChainId(chainId: bigint): string {
 
 /** `app_state` of the engine's genesis. */
 export type AppState = {
-  /** Hash of block 0 of the EVM chain it belongs to. */
+  /** Hash of block 0 of its EVM chain. */
   readonly evmGenesis: Hash;
-  /** Voting power of validators that are voted in, in decimal digits. Missing in a genesis of before there was a choice: 1. */
+  /** Voting power of newly voted-in validators, in decimal digits. Absent in old genesis files: 1. */
   readonly validatorPower: string;
   /** `genesisRules` of the EVM genesis; absent if it has none. */
   readonly rules?: string;
-  /** `genesisForks` of the EVM genesis. Missing in a genesis of before forks were compared. */
+  /** `genesisForks` of the EVM genesis. Absent in old genesis files, from before forks were compared. */
   readonly forks?: string;
 };
 
@@ -40,9 +40,9 @@ export function appStateOf(chain: {
 }
 
 /**
- * The forks of a genesis file that rule the first block of the engine, as text. The hash of block 0 does not cover them, and blocks name those alone that
- * begin later.
- * @param head the block before it
+ * The forks of a genesis file that apply to the engine's first block, as text. The hash of block 0 does not cover them, and blocks name only
+ * forks that begin later.
+ * @param head the preceding block
  */
 export function genesisForks(
   config: ChainConfig,
@@ -51,7 +51,7 @@ export function genesisForks(
   return forksBegun(config, head.number, head.timestamp).join(" ");
 }
 
-/** The difference between two lists of forks, for people; undefined if they are equal, or if the engine's genesis has none. */
+/** The difference between two lists of forks, for operators; undefined if they are equal, or if the engine's genesis has none. */
 export function forkDifference(theirs: unknown, own: string): string | undefined {
   if (theirs === undefined || theirs === own) return undefined;
   const there = String(theirs).split(" ");
@@ -65,8 +65,8 @@ export function forkDifference(theirs: unknown, own: string): string | undefined
 }
 
 /**
- * The rules of a genesis file that the hash of block 0 does not cover and that no node can have alone, as text: in the engine's genesis they are
- * a part of what all nodes compare. Undefined where the file has none of them.
+ * The rules of a genesis file that the hash of block 0 does not cover and that all nodes must share, as text. In the engine's genesis, all nodes
+ * compare them. Undefined if the file has none.
  */
 export function genesisRules(config: ChainConfig): string | undefined {
   const { zeroBaseFee, minimumTip, jail, accountPermissions, codeSizeMax, noTxGasLimit } = config;
@@ -86,9 +86,9 @@ export class GenesisDisagreementError extends NodeError {
   readonly code = "CONSENSUS_GENESIS_DISAGREEMENT";
 }
 
-/** The state of our chain that an engine's genesis must agree with. */
+/** Our chain's state, with which an engine's genesis must agree. */
 type OwnStart = {
-  /** Of the genesis file. */
+  /** From the genesis file. */
   readonly config: ChainConfig;
   readonly genesisHash: Hash;
   readonly rules: string | undefined;
@@ -96,7 +96,7 @@ type OwnStart = {
   readonly head: { readonly number: number; readonly timestamp: number };
 };
 
-/** @throws GenesisDisagreementError for the first field that disagrees */
+/** @throws GenesisDisagreementError for the first differing field */
 export function assertSameChain(start: ChainStart, own: OwnStart): void {
   agree("chain id", start.chainId, engineChainId(own.config.chainId));
   const { evmGenesis, rules, forks } = appStateIn(start.appState);

@@ -11,9 +11,9 @@ export class ClockJumpError extends NodeError {
 
 /** A smaller difference within one check is a clock being disciplined, not set. */
 const JUMP_MS = 15_000;
-/** Blocks made in quick succession run ahead of the clock by as much. */
+/** Blocks made in quick succession can run ahead of the clock by this much. */
 const BEHIND_HEAD_MS = 60_000;
-/** 2100-01-01: a later clock is wrong whatever the chain says. */
+/** 2100-01-01: a later clock is wrong, whatever the chain says. */
 export const PLAUSIBLE_MS_MAX = Date.UTC(2100, 0, 1);
 
 /** A larger forward jump of the clock stops block production until the operator confirms or corrects the clock. */
@@ -25,9 +25,9 @@ export const CLOCK_JUMP_LIMITS = {
 } as const;
 
 export type ClockWatchOptions = {
-  /** A forward jump of more than this stops block production. */
+  /** A larger forward jump stops block production. */
   readonly forwardJumpMsMax: number;
-  /** The operator has confirmed the clock: nothing stops block production. */
+  /** The operator has confirmed the clock: it never stops block production. */
   readonly isAccepted: boolean;
 };
 
@@ -38,21 +38,21 @@ type ClockWatchModules = {
   readonly monotonicClock: () => number;
   readonly log: Logger;
   readonly metrics: Pick<Metrics, "counter">;
-  /** Stores that blocks are stopped, so that a restart does not count as a confirmation. */
+  /** Stores that block production is stopped, so that a restart does not count as confirmation. */
   readonly clockStop: ClockStop;
 };
 
-/** Compares the wall clock, which blocks are stamped with, with the monotonic one. */
+/** Compares the wall clock, from which blocks get their timestamps, with the monotonic clock. */
 export type ClockWatch = {
-  /** Compares the clocks now; to be called every few seconds and before a block is made. */
+  /** Compares the clocks now; call it every few seconds and before each block. */
   check(): void;
-  /** Why no block may be made; undefined while all is well. Of the last `check`. */
+  /** The last `check`'s reason why no block may be made; undefined if there is none. */
   problem(): ClockJumpError | undefined;
   /** Unix milliseconds for the next block. @throws ClockJumpError */
   now(): number;
 };
 
-/** @param headTimestamp of the head at start, in seconds; undefined for a chain that has only its genesis */
+/** @param headTimestamp of the head at the start, in seconds; undefined for a chain that has only its genesis */
 export function createClockWatch(
   options: ClockWatchOptions,
   headTimestamp: number | undefined,
@@ -64,12 +64,12 @@ export function createClockWatch(
     labels: ["kind"],
     values: ["forward", "backward", "behind_head", "implausible"],
   });
-  /** Wall clock minus monotonic clock when the wall clock was last believed. */
+  /** Wall clock minus monotonic clock when the wall clock was last plausible. */
   let believed = wallClock() - monotonicClock();
   let problem: ClockJumpError | undefined;
   let isImplausibilityReported = false;
   if (options.isAccepted) clockStop.clear();
-  /** The clock at which an earlier run stopped blocks; a clock before it was set since. */
+  /** The clock when an earlier run stopped block production; an earlier clock means that it was corrected since. */
   let stoppedAt = clockStop.read();
 
   function stop(message: string, kind: string, details: Record<string, unknown>): void {
@@ -151,9 +151,9 @@ export function createClockWatch(
   };
 }
 
-/** Remembers over a restart that a forward jump stopped block production. */
+/** Persists that a forward jump stopped block production. */
 export type ClockStop = {
-  /** The clock, in Unix milliseconds, when blocks were stopped; undefined when they were not. */
+  /** The clock when block production was stopped, in Unix milliseconds; undefined if it was not. */
   read(): number | undefined;
   write(wallClockMs: number): void;
   clear(): void;
@@ -170,7 +170,7 @@ export function openClockStopFile(path: string): ClockStop {
         if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
         throw error;
       }
-      // A file that somebody emptied or edited still stops blocks: at any clock.
+      // A file that was emptied or edited still stops block production, at any clock.
       const wallClockMs = Number(text);
       return Number.isFinite(wallClockMs) ? wallClockMs : 0;
     },

@@ -28,7 +28,7 @@ test("encodeConsensusData is the RLP list of hash, proposer, nanoseconds, round 
   assert.equal(consensusHashOf(encoded), HASH);
 });
 
-test("decodeConsensusData returns what was encoded, with and without a vote", () => {
+test("decodeConsensusData inverts encodeConsensusData, with and without a vote", () => {
   const publicKey = compressPublicKey(publicKeyFromPrivate(KEYS[1]!));
   const add = { candidate: ACCOUNTS[1]!, authorize: true, publicKey };
   const drop = { candidate: ACCOUNTS[1]!, authorize: false, publicKey: EMPTY_BYTES };

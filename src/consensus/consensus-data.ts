@@ -26,9 +26,9 @@ export type ConsensusData = {
   readonly proposer: Address;
   /** Nanoseconds of the block's time beyond its timestamp. */
   readonly nanos: number;
-  /** The round in which the parent was committed; 0 when the proposer whose turn it was made it. */
+  /** The round in which the parent was committed; 0 if the proposer whose turn it was made it. */
   readonly parentRound: number;
-  /** Votes and offences, with the data from which their effect can be computed again. */
+  /** Votes and offences, with the data to compute their effect again. */
   readonly cast?: GovernanceInBlock;
 };
 
@@ -59,8 +59,8 @@ export function consensusHashOf(bytes: Uint8Array): Hash {
 }
 
 /**
- * undefined for a block that has none. Accepts what `encodeConsensusData` makes and the form of earlier versions, and nothing else: peers and
- * chain files hand in such bytes too.
+ * Decodes consensus data; undefined if a block has none. Accepts only what `encodeConsensusData` and earlier versions write: peers and chain
+ * files supply such bytes too.
  * @throws MalformedBytesError, InvalidRlpError
  */
 export function decodeConsensusData(bytes: Uint8Array): ConsensusData | undefined {
@@ -79,7 +79,7 @@ export function decodeConsensusData(bytes: Uint8Array): ConsensusData | undefine
   };
 }
 
-/** Of earlier versions, and of this one. */
+/** Of earlier versions and of this one. */
 const FIELD_COUNTS: readonly number[] = [3, 5];
 const NANOS_MAX = 999_999_999;
 /** A round of CometBFT is an int32. */
@@ -106,7 +106,7 @@ function castOf(item: RlpItem): Pick<ConsensusData, "cast"> {
   };
 }
 
-/** Of earlier versions, and of this one. */
+/** Of earlier versions and of this one. */
 const CAST_COUNTS: readonly number[] = [2, 4];
 
 function offenceOf(item: RlpItem): Offence {
@@ -140,11 +140,11 @@ export type ProposerData = {
   /** at most 32 bytes */
   readonly extraData: Uint8Array;
   readonly gasLimit: bigint;
-  /** About the validator set. */
+  /** Vote about the validator set. */
   readonly vote?: Vote;
   /** 4 bytes, EIP-2124: the forks by which the proposer executes the block. */
   readonly forkHash?: Uint8Array | undefined;
-  /** About a rule of the chain. */
+  /** Vote about a rule of the chain. */
   readonly parameterVote?: Parameter;
 };
 
@@ -205,7 +205,7 @@ export function decodeProposerData(bytes: Uint8Array | undefined): ProposerData 
   };
 }
 
-/** A proposer whose program is newer: what its block does cannot be known here. */
+/** A newer program's proposal: the effect of its block is unknown here. */
 function assertVersionIsKnown(version: RlpItem | undefined): void {
   if (!(version instanceof Uint8Array) || version.length !== 1 || version[0]! <= NEWEST_VERSION) return;
   throw new InvalidProposerDataError(
@@ -214,7 +214,7 @@ function assertVersionIsKnown(version: RlpItem | undefined): void {
   );
 }
 
-/** What follows the vote about a validator, by version; undefined for any other. */
+/** The fields after the vote about a validator, by version; undefined for unknown versions. */
 function laterFields(fields: readonly RlpItem[]): Pick<ProposerData, "forkHash" | "parameterVote"> | undefined {
   const [version, , , , , forkHash, parameterField] = fields;
   if (!(version instanceof Uint8Array) || version.length !== 1) return undefined;

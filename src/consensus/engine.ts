@@ -7,33 +7,34 @@ import type { PeerSettings } from "./peer-lists.ts";
 /** Decides order and time of blocks, and drives the application with them. */
 export type Engine = {
   start(): void | Promise<void>;
-  /** Nothing calls the application any more once this is done. */
+  /** Afterwards the engine no longer calls the application. */
   stop(): void | Promise<void>;
   /**
-   * Makes one block now, empty or not; its hash.
+   * Makes one block now, empty or not.
+   * @returns the hash
    * @throws NetworkDecidesBlocksError
    */
   produceBlock(): Hash;
-  /** The network of validators; undefined for the solo engine, which has none. */
+  /** The network of validators; undefined for the solo engine. */
   readonly network: EngineNetwork | undefined;
 };
 
-/** What an engine with a network knows of it. */
+/** An engine's view of its network. */
 export type EngineNetwork = {
-  /** Identity of this node among its peers, 40 hex digits. */
+  /** Peer id of this node, 40 hex digits. */
   readonly nodeId: string;
   status(): NetworkStatus;
   peers(): readonly NetworkPeer[];
   /**
-   * The header of `height`, with the signatures over it and its validators; undefined until it is decided.
-   * @throws errors of the engine, for example for a height it has removed
+   * The header of `height`, with its signatures and validators; undefined until it is decided.
+   * @throws errors of the engine, for example for a height that it has removed
    */
   lightBlock(height: number): Promise<LightBlock | undefined>;
-  /** What was decided about peers, for the settings file. */
+  /** The operator's decisions about peers, for the settings file. */
   peerSettings(): PeerSettings;
-  /** Connects to `id@host:port` and stays connected. @throws errors of the engine */
+  /** Connects to `id@host:port` and keeps the connection. @throws errors of the engine */
   addPeer(address: string): Promise<void>;
-  /** Ends the connection to the node with this id, which costs a restart of the engine, and rejects new ones. */
+  /** Disconnects the node with this id, which costs a restart of the engine, and rejects it from now on. */
   removePeer(id: string): void;
   /** Connects to `id@host:port` even if the peer limit is reached. @throws errors of the engine */
   trustPeer(address: string): Promise<void>;
@@ -43,19 +44,19 @@ export type EngineNetwork = {
 
 export type NetworkStatus = {
   readonly peerCount: number;
-  /** Accepts connections of peers. */
+  /** Whether it accepts connections of peers. */
   readonly isListening: boolean;
   /** `host:port` for peers. */
   readonly listenAddress: string;
-  /** Takes part in the decision about the next block. */
+  /** Whether it takes part in deciding the next block. */
   readonly isValidator: boolean;
-  /** The address this node signs with, while it is a validator. */
+  /** The address with which this node signs, if it is a validator. */
   readonly validator: Address | undefined;
-  /** Fetches blocks that the others have already. */
+  /** Whether it fetches blocks that others already have. */
   readonly isCatchingUp: boolean;
-  /** Undefined while it is not known. */
+  /** Undefined if unknown. */
   readonly step: ConsensusStep | undefined;
-  /** Why there are no new blocks; undefined while there are. */
+  /** Why there are no new blocks; undefined if there are. */
   readonly problem: string | undefined;
 };
 
@@ -67,11 +68,11 @@ export type NetworkPeer = {
   readonly remoteAddress: string;
   readonly isInbound: boolean;
   readonly isTrusted: boolean;
-  /** This node stays connected to it. */
+  /** Whether this node stays connected to it. */
   readonly isStatic: boolean;
 };
 
-/** Where the engine is in deciding the next block. */
+/** The engine's progress in deciding the next block. */
 export type ConsensusStep = {
   readonly height: number;
   readonly round: number;
@@ -88,8 +89,8 @@ export class NetworkDecidesBlocksError extends NodeError {
 }
 
 /**
- * A header of CometBFT, the signatures over it, and its validators, as JSON-RPC writes them: numbers are QUANTITY, the rest DATA. The app hash
- * of height N + 1 is the hash of block N. Source: CometBFT's light client specification.
+ * A CometBFT header with its signatures and validators, as in JSON-RPC: numbers are QUANTITY, the rest DATA. The app hash of height N + 1 is the
+ * hash of block N. Source: CometBFT's light client specification.
  */
 export type LightBlock = {
   readonly header: SignedHeader;
@@ -97,7 +98,7 @@ export type LightBlock = {
     readonly height: Hex;
     readonly round: Hex;
     readonly blockId: BlockId;
-    /** In the order of the validators; null of one that did not sign this header. */
+    /** In the order of the validators; null for a validator that did not sign this header. */
     readonly signatures: readonly (CommitSignature | null)[];
   };
   readonly validators: readonly LightValidator[];

@@ -113,7 +113,7 @@ test("a block packed ahead is the block that would be packed when it is due, and
   );
 });
 
-test("what was packed ahead is not used where the block is another one by now", () => {
+test("a part packed ahead is not used for a different block", () => {
   const later = transferOf(1, 0, { maxPriorityFeePerGas: 5n * 10n ** 9n });
   const changes: Record<string, (ahead: ReturnType<typeof nodeAhead>) => void> = {
     "a higher tip came later": ({ node }) => node.mempool.add({ tx: later }),
@@ -234,7 +234,7 @@ test("a bug met in a proposal of somebody else rejects it and is reported", () =
   assert.throws(() => node.application.finalizeBlock(inputOf(proposalOf(1), txs)), bug);
 });
 
-test("what was proposed or accepted is not executed again", () => {
+test("proposed and accepted blocks are not executed again", () => {
   let executed = 0;
   const node = openTestApplication({
     executorFault() {
@@ -271,7 +271,7 @@ test("a decided block that cannot follow the head is an error, not a crash of th
   }
 });
 
-test("where blocks name their forks, a fork that one node alone knows executes none of the others' blocks", () => {
+test("if blocks name their forks, a node that alone knows a fork executes none of the others' blocks", () => {
   const begun = GENESIS_TIME + 1;
   const proposal = proposalOf(1, { time: { seconds: GENESIS_TIME + 10, nanos: 0 } });
   const txsOf = (namesForks: boolean) => {

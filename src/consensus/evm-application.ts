@@ -63,45 +63,45 @@ export const PROPOSER_DATA_RESULT: TxResult = { code: 0, gasWanted: 0n, gasUsed:
 export const SKIPPED_RESULT: TxResult = { code: 1, gasWanted: 0n, gasUsed: 0n };
 
 type EvmApplicationOptions = {
-  /** Receives priority fees; read anew for every proposal. */
+  /** Receives priority fees; read for every proposal. */
   readonly feeRecipient: () => Address;
   /** at most 32 bytes */
   readonly extraData: Uint8Array;
-  /** Least tip per gas for inclusion, in wei. */
+  /** Minimum tip per gas for inclusion, in wei. */
   readonly minimumTip: () => bigint;
-  /** The gas limit moves towards it by at most 1/1024 a block. */
+  /** Target of the gas limit, which changes by at most 1/1024 per block. */
   readonly gasLimitTarget: () => bigint;
-  /** The forks by which blocks are executed here. */
+  /** The forks by which this node executes blocks. */
   readonly forks: ForkHashes;
-  /** Whether every block names its forks even if no others are scheduled, so that a fork known only to this node gets no blocks here. */
+  /** Whether every block names its forks even if none is scheduled, so that a fork known only to this node gets no blocks here. */
   readonly namesForks: () => boolean;
   /** `genesisRules` of the genesis file. */
   readonly rules?: string | undefined;
-  /** Time to build a proposal in; `PACKING_LIMITS` by default. */
+  /** Time to build a proposal; default: `PACKING_LIMITS`. */
   readonly packingMs?: number;
 };
 
 type EvmApplicationModules = {
   readonly chain: Chain;
   readonly mempool: Mempool;
-  /** Takes transactions into the pool. */
+  /** Submits transactions to the pool. */
   readonly submissions: Pick<PeerSubmissions, "submit">;
   readonly beginBlock: BeginBlock;
-  /** Executes transactions of the next block ahead; `beginBlock` uses the results. */
+  /** Executes transactions of the next block ahead of time; `beginBlock` uses the results. */
   readonly speculation?: PackingSpeculation | undefined;
   /** The votes this node casts when it proposes. */
   readonly proposals: Proposals;
   readonly parameterProposals: ParameterProposals;
-  /** The validators that votes count from; read when the first vote is counted. */
+  /** The validators from which votes count; read when the first vote is counted. */
   readonly startingSet: () => StartingSet;
-  /** Voting power of a validator that is voted in: that of the others. */
+  /** Voting power of a newly voted-in validator, the same as the others'. */
   readonly validatorPower: () => number;
-  /** Snapshots for peers; none if not given. */
+  /** Snapshots for peers; absent: none. */
   readonly snapshots?: Pick<SnapshotFiles, "list" | "chunk">;
   readonly setAside: SetAside;
-  /** Reports a failure that the engine only sees as an empty or rejected proposal. */
+  /** Reports a failure that the engine sees only as an empty or rejected proposal. */
   readonly onFailure: (where: string, error: unknown) => void;
-  /** Milliseconds of a clock that never jumps. */
+  /** Monotonic milliseconds. */
   readonly now: () => number;
   readonly log: Logger;
 };
@@ -111,9 +111,9 @@ type OwnProposal = Parameters<Application["prepareProposal"]>[0];
 type OpenBlock = {
   readonly begin: () => BlockBuilder;
   readonly validatorUpdates: readonly Validator[];
-  /** Votes and offences that have to be stored with the block. */
+  /** Votes and offences to store with the block. */
   readonly cast?: GovernanceInBlock;
-  /** What its vote about a rule decides. */
+  /** The decision of its vote about a rule. */
   readonly decided?: Parameter;
 };
 
@@ -258,7 +258,7 @@ export class EvmApplication implements Application {
     return this.#modules.snapshots?.chunk(height, format, chunk) ?? EMPTY_BYTES;
   }
 
-  /** A node that has a chain restores no other one: `state-sync/restore.ts` does before there is one. */
+  /** A node with a chain restores no snapshot: `state-sync/restore.ts` does so before there is one. */
   offerSnapshot(): OfferResult {
     return "reject";
   }
@@ -273,13 +273,13 @@ export class EvmApplication implements Application {
     this.#finalized = undefined;
   }
 
-  /** Made for the first peer: an engine without any never pays for it. It begins with all that is pooled. */
+  /** Created for the first peer, so that an engine without peers never pays for it. Begins with all pooled transactions. */
   #gossip(): GossipList {
     this.#gossipList ??= createGossipList(this.#modules.mempool, this.#modules);
     return this.#gossipList;
   }
 
-  /** Header fields from consensus; the same on every node. */
+  /** Header fields from consensus; equal on every node. */
   #attributesOf(proposal: Proposal, proposer: ProposerData): PayloadAttributes {
     const { chain } = this.#modules;
     const head = chain.head().block.header;
@@ -292,8 +292,9 @@ export class EvmApplication implements Application {
   }
 
   /**
-   * @returns begins the block, as often as it is called, with what its vote does to the validator set
-   * @throws WrongHeightError, ProgramTooOldError, OtherForkScheduleError, InvalidProposerDataError; `begin` throws InvalidBlockError when the proposal breaks a header rule
+   * @returns a repeatable `begin` of the block, with the effect of its vote on the validator set
+   * @throws WrongHeightError, ProgramTooOldError, OtherForkScheduleError, InvalidProposerDataError; `begin` throws InvalidBlockError if the
+   * proposal breaks a header rule
    */
   #open(proposal: Proposal, proposer: ProposerData): OpenBlock {
     const { chain, beginBlock, startingSet } = this.#modules;
@@ -341,8 +342,8 @@ export class EvmApplication implements Application {
   }
 
   /**
-   * A proposer without a schedule does not name its forks, and may execute by rules that are over. Decided blocks of such a proposer
-   * stay valid: older programs never name forks.
+   * A proposer without a schedule does not name its forks, and may execute by outdated rules. Its decided blocks stay valid: older programs
+   * never name forks.
    */
   #assertForksNamed({ height, time, txs }: BlockInput): void {
     const { forks, namesForks } = this.#options;
@@ -351,7 +352,7 @@ export class EvmApplication implements Application {
     throw new OtherForkScheduleError({ height, theirs: "none", own: bytesToHex(forks.at(time.seconds)) });
   }
 
-  /** No block of a fork that was agreed on and that this program does not know is executed, by whatever rules. */
+  /** Rejects blocks of an agreed fork that this program does not know, whatever their rules. */
   #assertForkIsKnown({ height, time }: Proposal): void {
     const { unknownFork } = this.#modules.chain.config;
     if (unknownFork === undefined || time.seconds < unknownFork.time) return;
@@ -365,7 +366,7 @@ export class EvmApplication implements Application {
     throw new OtherForkScheduleError({ height, theirs: bytesToHex(forkHash), own: bytesToHex(own) });
   }
 
-  /** The votes of the next block, where this node proposes it. */
+  /** The votes of the next block, if this node proposes it. */
   #nextVotes({ height, proposer, time }: Proposal): Pick<ProposerData, "vote" | "parameterVote"> {
     const { proposals, parameterProposals, chain, startingSet } = this.#modules;
     if (proposals.all().length === 0 && parameterProposals.all().length === 0) return {};
@@ -397,7 +398,7 @@ export class EvmApplication implements Application {
     };
   }
 
-  /** The block of a proposal before its transactions. `key` has all that it depends on. @throws as `#open` */
+  /** The block of a proposal before its transactions. `key` contains all its inputs. @throws as `#open` */
   #plan(proposal: OwnProposal, withoutVote: ProposerData) {
     const proposer = { ...withoutVote, ...this.#nextVotes(proposal) };
     const first = encodeProposerData(proposer);
@@ -423,9 +424,9 @@ export class EvmApplication implements Application {
   }
 
   /**
-   * Executes `input`, or finds that it was executed already. Pooled transactions are decoded, and their senders recovered.
-   * @param skipsInvalid whether an invalid transaction is left out, or makes the block invalid
-   * @throws NodeError when the block is invalid
+   * Executes `input`, or finds its earlier execution. Pooled transactions are already decoded, with their senders.
+   * @param skipsInvalid whether to skip an invalid transaction instead of rejecting the block
+   * @throws NodeError if the block is invalid
    */
   #execute(input: BlockInput, skipsInvalid: boolean): Candidate {
     const { chain, mempool, log } = this.#modules;
@@ -457,7 +458,7 @@ export class EvmApplication implements Application {
   }
 }
 
-/** CometBFT judges evidence, by parameters that it takes with the result of a block. */
+/** CometBFT judges evidence by parameters that it takes from a block's result. */
 function evidenceAgeOf(decided: Parameter | undefined): Pick<BlockResult, "evidenceAgeSeconds"> {
   if (decided?.name !== "evidenceAgeSeconds") return {};
   return { evidenceAgeSeconds: decided.value === 0n ? null : Number(decided.value) };
@@ -483,7 +484,7 @@ export class OtherForkScheduleError extends NodeError {
   }
 }
 
-/** What the validators agree on needs a newer program: no block after it can be executed here. */
+/** An agreement of the validators needs a newer program: later blocks cannot be executed here. */
 export abstract class ProgramTooOldError extends NodeError {}
 
 /** The block belongs to an agreed fork that this software does not know. */
@@ -522,8 +523,8 @@ function decode(raw: Uint8Array): Transaction {
 }
 
 /**
- * keccak256(parent prevRandao ‖ height ‖ seconds ‖ nanos ‖ proposer). Known when a block is proposed and beyond the control of
- * one proposer, but not of a third of the validators together.
+ * keccak256(parent prevRandao ‖ height ‖ seconds ‖ nanos ‖ proposer). Known when a block is proposed; one proposer cannot control it, but a
+ * third of the validators together can.
  */
 export function prevRandaoOf(
   parent: Hash,

@@ -4,13 +4,13 @@ import type { Mempool } from "./mempool/mempool.ts";
 import type { PooledTransaction } from "./mempool/pool.ts";
 
 /**
- * Transactions that wait to be announced; of more the oldest are dropped. A constant, because nothing is lost: the transactions stay in the
- * pool, whose limits are settings, and local ones are announced again. 20,000 hashes in two lists take some 5 MB.
+ * Transactions waiting to be announced; beyond it the oldest are dropped. A constant, because nothing is lost: the transactions stay in the
+ * pool, whose limits are settings, and local ones are announced again. 20,000 hashes in two lists take about 5 MB.
  */
 const ANNOUNCED_MAX = 20_000;
 /**
- * A peer that joined meanwhile, or dropped a transaction, gets the local ones again. A constant: several block times of any chain, and
- * rare enough that 20,000 transfers cost each peer less than 100 kB a second.
+ * Interval at which local ones are announced again, for peers that joined meanwhile or dropped them. A constant: several block times of any
+ * chain, and rare enough that 20,000 transfers cost each peer less than 100 kB per second.
  */
 export const REANNOUNCE_MS = 30_000;
 
@@ -21,16 +21,16 @@ export type GossipLimits = {
   readonly maxGas: bigint;
 };
 
-/** The transactions that peers have not been sent yet. */
+/** Transactions not yet sent to peers. */
 export type GossipList = {
-  /** What fits, oldest first, in network form. Each transaction is returned once; local ones again every 30 s. */
+  /** The transactions that fit, oldest first, in network form. Returns each once; local ones again every 30 s. */
   take(limits: GossipLimits): Uint8Array[];
-  /** Runs `add`; the transactions it adds to the pool count as a peer's and are not announced again. */
+  /** Runs `add`; the transactions that it adds to the pool count as a peer's and are not announced. */
   fromPeer<T>(add: () => T): T;
   size(): number;
 };
 
-/** @param modules.now milliseconds of a clock that never jumps */
+/** @param modules.now monotonic milliseconds */
 export function createGossipList(
   mempool: Pick<Mempool, "all" | "get" | "onAdded">,
   modules: { readonly now: () => number },
@@ -48,7 +48,7 @@ export function createGossipList(
     dropOldest(local);
   }
 
-  /** Puts local transactions back that were announced long ago and still wait. */
+  /** Lists local transactions again that were announced long ago and still wait. */
   function reannounce(): void {
     const due = modules.now() - REANNOUNCE_MS;
     for (const [hash, announcedAt] of local) {

@@ -17,7 +17,7 @@ import type { Snapshot } from "./voting/snapshot.ts";
 import { snapshotIn } from "./voting/snapshot-storage.ts";
 import { type StartingSet, soloStartingSet } from "./voting/starting-set.ts";
 
-/** A validator needs a public key, and no transaction of the candidate shows it. */
+/** A validator needs a public key, but no transaction of the candidate reveals it. */
 class UnknownPublicKeyError extends NodeError {
   readonly code = "CLIQUE_UNKNOWN_PUBLIC_KEY";
   constructor(address: Address) {
@@ -36,7 +36,7 @@ class WrongPublicKeyError extends NodeError {
   }
 }
 
-/** A rule cannot be agreed on, or not by this program. */
+/** Nobody can agree on this rule, or this program cannot. */
 class ParameterRefusedError extends NodeError {
   readonly code = "CLIQUE_PARAMETER_REFUSED";
   constructor({ name, value }: Parameter, reason: string) {
@@ -44,7 +44,7 @@ class ParameterRefusedError extends NodeError {
   }
 }
 
-/** CometBFT uses the validators that block H changes from block H + 2 on. */
+/** CometBFT applies validator changes of block H from block H + 2 on. */
 const ACTIVATION_BLOCKS = 2;
 
 /** Blocks whose proposers `activity` counts. */
@@ -52,40 +52,40 @@ const ACTIVITY_BLOCKS = 64;
 
 type Activity = {
   readonly blocks: number;
-  /** Blocks that the proposer whose turn it was made. */
+  /** Blocks made by the proposer whose turn it was. */
   readonly inTurn: number;
-  /** Blocks of each validator, and of former ones that made some. */
+  /** Number of blocks by current validator, and by former ones that made some. */
   readonly proposed: ReadonlyMap<Address, number>;
 };
 
-/** The validator set of every block, and the votes of this node about it. */
+/** The validator sets of all blocks, and this node's votes about them. */
 export type Voting = {
   readonly proposals: Proposals;
   readonly parameterProposals: ParameterProposals;
   startingSet(): StartingSet;
-  /** What is agreed on after block `number`, and the votes that are open then. @throws as `snapshotAt` */
+  /** The agreement after block `number`, and the votes open then. @throws as `snapshotAt` */
   agreementAt(number: number): Pick<Agreement, "values" | "votes">;
   /**
-   * Casts votes for a rule until the proposal is discarded.
+   * Votes for a rule until the proposal is discarded.
    * @throws ParameterRefusedError, TooManyParameterProposalsError
    */
   proposeParameter(parameter: Parameter): void;
-  /** After block `number`. @throws BlockPrunedError, StatePrunedError */
+  /** The snapshot after block `number`. @throws BlockPrunedError, StatePrunedError */
   snapshotAt(number: number): Snapshot;
   /**
-   * The signers that block `number` added, with the first block each of them helps to decide; none under the solo engine. Undefined where the
-   * block has a vote and the state before it is pruned. @throws as `snapshotAt`
+   * The signers that block `number` added, with the first block that each helps to decide; empty under the solo engine. Undefined if the block
+   * has a vote and the state before it is pruned. @throws as `snapshotAt`
    */
   activeFrom(number: number): ReadonlyMap<Address, number> | undefined;
   /** The proposer of block `number`. @throws BlockPrunedError */
   signerOf(number: number): Address;
-  /** The proposers of the newest `count` blocks up to block `number`, as far as the blocks are stored; by number. */
+  /** The proposers of the newest `count` stored blocks up to block `number`, by number. */
   recentSigners(number: number, count: number): ReadonlyMap<number, Address>;
-  /** The newest stored blocks before the head, whose commit is known. */
+  /** Activity in the newest stored blocks before the head, whose commits are known. */
   activity(): Activity;
   /**
-   * Casts votes that `candidate` becomes a validator, or is one no longer, until the proposal is discarded.
-   * @param publicKey compressed; looked up when not given
+   * Votes to add or remove the validator `candidate` until the proposal is discarded.
+   * @param publicKey compressed; looked up if omitted
    * @throws UnknownPublicKeyError, WrongPublicKeyError, TooManyProposalsError
    */
   propose(candidate: Address, authorize: boolean, publicKey?: Uint8Array): void;
@@ -106,7 +106,7 @@ export function createVoting(modules: VotingModules): Voting {
   /** Block 0 has no proposer. */
   const firstProposed = () => Math.max(1, chain.oldest().block);
 
-  /** Imported blocks name no proposer; a validator is its own fee recipient unless configured otherwise. */
+  /** Imported blocks do not name their proposer; a validator is its own fee recipient unless configured otherwise. */
   function signerOf(number: number): Address {
     const { proposer } = decodeConsensusData(chain.consensusDataOf(number)) ?? {};
     const coinbase = chain.header(number)?.coinbase;
@@ -119,7 +119,7 @@ export function createVoting(modules: VotingModules): Voting {
     return own;
   };
 
-  /** Blocks before those of a network were the solo engine's. */
+  /** The solo engine made the blocks before a network's first block. */
   function startingSetAt(number: number): StartingSet {
     const set = startingSet();
     const isNetwork = set.initialHeight > 0;
@@ -131,7 +131,7 @@ export function createVoting(modules: VotingModules): Voting {
 
   const agreementAt = (number: number) => agreementIn(chain.stateAt(number), startingSetAt(number), number);
 
-  /** What the rules of voting allow, and what this program can execute. */
+  /** Why the rules of voting, or this program, do not allow it. */
   function whyNotProposed(parameter: Parameter): string | undefined {
     const { number, timestamp, gasLimit } = chain.head().block.header;
     const { name, value } = parameter;
@@ -201,7 +201,7 @@ export function createVoting(modules: VotingModules): Voting {
   };
 }
 
-/** The chain would stop before the fork's first block: these contracts are called in each. */
+/** The chain would stop before the fork's first block: each of its blocks calls these contracts. */
 function whyNoContracts(state: Pick<StateReader, "account">, hardfork: Hardfork): string | undefined {
   const [missing] = missingRequestContracts(state, hardfork);
   return (

@@ -6,8 +6,8 @@ import type { PeerSubmissions, RunAdd } from "./mempool/peer-submissions.ts";
 import { decodeSubmission } from "./mempool/submission.ts";
 
 /**
- * Pool rejections after which the same bytes can never become valid on this chain. Everything else depends on the head, the
- * pool, the fork or this machine.
+ * Pool rejections after which the same bytes can never become valid on this chain. All others depend on the head, the pool, the fork or this
+ * machine.
  */
 const FINAL_CODES: ReadonlySet<ErrorCode> = new Set([
   "POOL_KZG_VERIFICATION_FAILED",
@@ -30,7 +30,7 @@ const FINAL_CODES: ReadonlySet<ErrorCode> = new Set([
 
 /**
  * Submits a transaction in network form to the pool.
- * @param run runs what adds it to the pool, at once or once its proofs are verified
+ * @param run runs the addition to the pool, at once or once its proofs are verified
  * @returns the code, and why it was not accepted
  */
 export function insertTransaction(

@@ -71,7 +71,7 @@ test("a packing stops at the gas of the cheapest transaction, and when the time 
   assert.deepEqual(pack(all, { ...UNLIMITED, timeMs: -1 }), []);
 });
 
-test("a packing goes on under Amsterdam while 12,000 gas are left, which a transfer to oneself needs", () => {
+test("under Amsterdam packing continues while 12,000 gas are left, enough for a transfer to oneself", () => {
   const amsterdam = { ...allForksAtGenesis(CHAIN_ID), amsterdamTime: 0 };
   const tried = (gasLeft: bigint) => {
     let count = 0;
@@ -85,7 +85,7 @@ test("a packing goes on under Amsterdam while 12,000 gas are left, which a trans
   assert.deepEqual([11_999n, 12_000n].map(tried), [0, 1]);
 });
 
-test("a packing leaves out what exceeds the bytes, frames counted, and goes on with other accounts", () => {
+test("packing skips transactions that exceed the bytes, including frames, and continues with other accounts", () => {
   const large = transferOf(0, 0, {
     data: new Uint8Array(1_000),
     gasLimit: 100_000n,
@@ -115,7 +115,7 @@ test("a packing closes an account after an exclusion or a rejection, and skips a
   }
 });
 
-test("a packing that is resumed takes what a new one would, or is stale where others come first", () => {
+test("resumed packing takes the transactions that a new one would, or is stale if others come first", () => {
   const tip = fc.bigInt({ min: 1n, max: 3n });
   const rejected = rejection("TX_GAS_ALLOWANCE_EXCEEDED");
   const config = allForksAtGenesis(CHAIN_ID);
@@ -207,7 +207,7 @@ for (const [name, fault] of Object.entries({
   });
 }
 
-test("assembleBlock: what makes the empty block unsealable is nobody's transaction", () => {
+test("assembleBlock blames no transaction if even the empty block cannot be sealed", () => {
   const { mempool } = openTestApplication();
   mempool.add({ tx: transferOf(0, 0) });
   const error = new RangeError("injected");

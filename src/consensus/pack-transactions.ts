@@ -33,11 +33,11 @@ export function beginPacking(
 }
 
 /**
- * Builds a block from the pool. A transaction that crashes the executor, or keeps the block from being sealed, is set aside and the
- * block is built again without it. All builds share `limits.timeMs`, and the last one is empty.
+ * Builds a block from the pool. A transaction that crashes the executor, or prevents the block from being sealed, is set aside, and the block is
+ * built again without it. All builds share `limits.timeMs`, and the last one is empty.
  * @param begin begins a block on the head
  * @param begun a partly packed block, ignored if stale
- * @throws InvalidBlockError if not even the empty block is valid; errors of a damaged index
+ * @throws InvalidBlockError if even the empty block is invalid; errors of a damaged index
  */
 export function assembleBlock(
   begin: () => BlockBuilder,
@@ -58,7 +58,7 @@ export function assembleBlock(
       if (!packing.isStale) return { sealed: sealed(builder, packing.packed, begin), packed: packing.packed };
     } catch (error) {
       if (!(error instanceof ExecutorFailure)) throw error;
-      // Damage of the index is no fault of the transaction: left out, it would wait until somebody restarts the node.
+      // A damaged index is not the transaction's fault: if left out, it would wait until the node is restarted.
       if (isIndexDamage(error)) throw error.cause;
       excluded.add(error.transaction.hash);
       modules.setAside(error);
@@ -67,7 +67,7 @@ export function assembleBlock(
   return { sealed: begin().seal(), packed: [] };
 }
 
-/** @throws ExecutorFailure where a block of fewer transactions could be sealed */
+/** @throws ExecutorFailure if a block with fewer transactions could be sealed */
 function sealed(builder: BlockBuilder, packed: readonly Transaction[], begin: () => BlockBuilder): SealedBlock {
   try {
     return builder.seal();
@@ -77,7 +77,7 @@ function sealed(builder: BlockBuilder, packed: readonly Transaction[], begin: ()
   }
 }
 
-/** The transaction that makes the block unsealable, found by bisection; undefined where not even the empty block can be sealed. */
+/** The transaction that makes the block unsealable, found by bisection; undefined if even the empty block cannot be sealed. */
 function unsealableAt(packed: readonly Transaction[], begin: () => BlockBuilder): Transaction | undefined {
   const isSealable = (count: number): boolean => {
     try {
@@ -101,16 +101,16 @@ function unsealableAt(packed: readonly Transaction[], begin: () => BlockBuilder)
 }
 
 export type PackingLimits = {
-  /** Encoded transactions together, with what an engine puts around each. */
+  /** Total size of encoded transactions, including the engine's framing. */
   readonly bytesMax: number;
   readonly timeMs: number;
-  /** Least tip per gas, in wei. */
+  /** Minimum tip per gas, in wei. */
   readonly minimumTip: bigint;
   /** Undefined: as many as fit. */
   readonly transactionsMax?: number | undefined;
 };
 
-/** EIP-7934's 8 MiB less room for the header, and a time in which a full pool cannot hold up the blocks. */
+/** EIP-7934's 8 MiB minus room for the header, and a time for which a full pool cannot delay blocks. */
 export const PACKING_LIMITS = { bytesMax: BLOCK_RLP_SIZE_MAX - 1_000_000, timeMs: 500 };
 
 /** Bytes an engine adds to each element of a block. */
@@ -119,11 +119,11 @@ export const TX_FRAME_BYTES = 4;
 type PackingModules = {
   readonly mempool: Pick<Mempool, "pendingForBlock" | "updateOrder">;
   readonly config: ChainConfig;
-  /** Transactions to leave out. */
+  /** Whether to leave out a transaction. */
   readonly isExcluded?: (hash: Hash) => boolean;
-  /** Executes transactions before a block that is packed ahead comes to them. */
+  /** Executes transactions before a block that is packed ahead reaches them. */
   readonly speculation?: PackingSpeculation | undefined;
-  /** Milliseconds, by which the time of the limits is taken; real ones unless given. */
+  /** Clock of the time limits, in milliseconds; default: the real one. */
   readonly now?: () => number;
 };
 
@@ -132,10 +132,10 @@ const REAL_NOW = () => performance.now();
 export type PackingSpeculation = Pick<Speculation, "begin" | "isPending" | "takes" | "room" | "send">;
 
 /**
- * Puts the pool's best transactions into a block, in the order of geth's miner, until gas, bytes or time end.
+ * Packs the pool's best transactions into a block, in the order of geth's miner, until gas, bytes or time run out.
  *
- * A transaction that does not fit closes its account for this block; a transaction whose nonce is used by now is skipped. Packing can be
- * resumed when the pool has more, as long as the packed transactions would still come first.
+ * A transaction that does not fit closes its account for this block; one whose nonce is already used is skipped. Packing can be resumed when the
+ * pool has more, while the packed transactions would still come first.
  */
 export class Packing {
   readonly #builder: BlockBuilder;
@@ -158,26 +158,26 @@ export class Packing {
     return this.#packed;
   }
 
-  /** Others would come first by now: the block must be begun again. */
+  /** Whether other transactions would come first by now: the block must be begun again. */
   get isStale(): boolean {
     return this.#isStale;
   }
 
-  /** The last run ahead ended before a transaction that is being executed elsewhere. */
+  /** Whether the last run ahead ended before a transaction that another thread is executing. */
   get isWaiting(): boolean {
     return this.#isWaiting;
   }
 
-  /** As `run`, where the block is not due: it waits for transactions that are executed elsewhere, and sends those that come next. */
+  /** `run` for a block that is not due: it waits for transactions that other threads execute, and sends them the next ones. */
   runAhead(timeMs: number): boolean {
     const { speculation } = this.#modules;
     return this.#run(timeMs, speculation?.begin(this.#builder.header) ? speculation : undefined);
   }
 
   /**
-   * Packs for `timeMs`. Does nothing where it becomes stale.
-   * @returns true where only the time has ended
-   * @throws ExecutorFailure when executing one fails in any other way than by a rejection; the builder is then unusable
+   * Packs for `timeMs`. Stops if it becomes stale.
+   * @returns true if only the time has run out
+   * @throws ExecutorFailure if executing a transaction fails other than by a rejection; the builder is then unusable
    */
   run(timeMs: number): boolean {
     return this.#run(timeMs, undefined);
@@ -215,7 +215,7 @@ export class Packing {
     return false;
   }
 
-  /** Has those of the next candidates executed elsewhere that are worth it. */
+  /** Sends worthwhile next candidates to other threads. */
   #send(candidates: BlockOrder, speculation: PackingSpeculation): void {
     const next: PooledTransaction[] = [];
     let left = speculation.room;
@@ -226,7 +226,7 @@ export class Packing {
     speculation.send(this.#builder.header, next);
   }
 
-  /** False where the account ends with it. */
+  /** False if the account ends with it. */
   #add({ tx, sender }: PooledTransaction, size: number): boolean {
     try {
       this.#builder.add(tx, sender);
@@ -239,7 +239,7 @@ export class Packing {
     return true;
   }
 
-  /** What follows what was packed; undefined where the pool's order has changed before. */
+  /** The transactions after the packed ones; undefined if the pool's order has changed before that. */
   #candidates(): BlockOrder | undefined {
     const { header } = this.#builder;
     const { mempool, config } = this.#modules;
@@ -256,22 +256,22 @@ export class Packing {
   }
 }
 
-/** Blocks without a begun one after as many misses in a row that it is not worth trying. */
+/** Maximum blocks made without packing ahead after consecutive misses. */
 const PAUSE_MAX = 64;
 
 /**
- * The next block, packed in part before it is due. Where transactions with higher tips keep coming later, what was packed cannot be used:
- * after each such block twice as many are made without.
+ * The next block, partly packed before it is due. If transactions with higher tips keep arriving later, the packed part is unusable: after each
+ * such block, twice as many blocks are made without packing ahead.
  */
 export class PackingAhead {
   #begun: (BegunBlock & { readonly key: string }) | undefined;
   #pauseAfterMiss = 1;
-  /** Blocks until the next one is begun ahead. */
+  /** Blocks until packing ahead resumes. */
   #pause = 0;
 
   /**
-   * Continues the block that `key` describes, or begins it. In the remaining time it reads trie nodes for the state root.
-   * @returns whether more work is left
+   * Continues or begins the block of `key`. Uses the remaining time to read trie nodes for the state root.
+   * @returns whether work remains
    * @throws as `Packing.run` and `begin`
    */
   extend(key: string, begin: () => BegunBlock, timeMs: number): boolean {
@@ -285,7 +285,7 @@ export class PackingAhead {
     return false;
   }
 
-  /** The begun block, where it is that of `key`. Called once for each block. */
+  /** The begun block, if it has this `key`. Called once per block. */
   take(key: string): BegunBlock | undefined {
     const begun = this.#begun;
     this.#begun = undefined;
@@ -293,12 +293,12 @@ export class PackingAhead {
     return begun?.key === key ? begun : undefined;
   }
 
-  /** What was begun could be used. */
+  /** The begun block was usable. */
   hit(): void {
     this.#pauseAfterMiss = 1;
   }
 
-  /** What was begun could not be used. */
+  /** The begun block was unusable. */
   miss(): void {
     this.#begun = undefined;
     this.#pause = this.#pauseAfterMiss;

@@ -89,7 +89,7 @@ const BLOCK = [callOf(0, 0), callOf(1, 0), transferOf(2, 0), callOf(0, 1), callO
 /** The same block where nothing speculates. */
 const serialBlock = () => makeBlock(openTestApplication({ genesis: GENESIS_WITH_COUNTER }), 1, BLOCK);
 
-test("a block that is packed ahead waits for the executions of others, applies them, and is that of serial execution", async () => {
+test("a block packed ahead waits for other threads' executions, applies them, and equals serial execution", async () => {
   const node = openSpeculating();
   assert.deepEqual(await makeBlock(node, 1, BLOCK), await serialBlock());
   // Counted when the next block begins.

@@ -1,14 +1,14 @@
-/** What the operator decided about peers. Ids have 40 hex digits, addresses are `id@host:port`. */
+/** The operator's decisions about peers. Ids have 40 hex digits, addresses are `id@host:port`. */
 export type PeerSettings = {
   /** Addresses to stay connected to. */
   readonly persistent: readonly string[];
-  /** Ids that connect also where there are as many peers as allowed. */
+  /** Ids that may connect even if the peer limit is reached. */
   readonly trusted: readonly string[];
-  /** Ids that are not connected to, and whose connections are rejected. */
+  /** Ids that are neither dialed nor accepted. */
   readonly rejected: readonly string[];
 };
 
-/** The peers of one node; each change returns true where there was something to change. */
+/** The peers of one node; each change returns whether it had an effect. */
 export class PeerLists {
   #settings: PeerSettings;
 
@@ -78,8 +78,8 @@ const FILTER_BY_ID = /^\/p2p\/filter\/id\/([0-9a-fA-F]{40})$/;
 const FILTER_BY_ADDRESS = /^\/p2p\/filter\/addr\//;
 
 /**
- * What CometBFT asks about a peer with a query of `path`: the id, which its handshake has proven, lower-case; or an address, before it has one.
- * undefined for another query.
+ * The subject of CometBFT's query of `path` about a peer: its id in lower case, proven by its handshake; or an address, before the id is known.
+ * undefined for other queries.
  */
 export function filteredPeer(path: string): { readonly id: string } | "address" | undefined {
   const id = FILTER_BY_ID.exec(path)?.[1];

@@ -66,7 +66,7 @@ function seen({ pending, mempool, clock }: ReturnType<typeof pendingOn>, count: 
   });
 }
 
-test("blocks that are asked for again and again while the pool changes take a fifth of the time, and are two seconds old at most", () => {
+test("pending blocks of a changing pool take a fifth of the time, and are at most two seconds old", () => {
   const chain = pendingOn(testChain());
   const lengths = seen(chain, 120);
   assert.deepEqual(lengths.slice(0, 3), [1, 2, 3], "the first ones are current");
@@ -81,7 +81,7 @@ test("blocks that are asked for again and again while the pool changes take a fi
   assert.equal(chain.pending()!.executed.block.transactions.length, 120);
 });
 
-test("on a chain without strangers the pending block always has what was sent last", () => {
+test("on a chain without strangers the pending block always has the last transaction", () => {
   assert.deepEqual(
     seen(pendingOn(testChain(), { alwaysCurrent: true }), 20),
     Array.from({ length: 20 }, (_, i) => i + 1),

@@ -19,11 +19,11 @@ import type { SetAside } from "./quarantine.ts";
 export type BeginBlock = (attributes: PayloadAttributes) => BlockBuilder;
 
 type BlockFactoryHooks = {
-  /** Called before each transaction is executed, for tests that make the executor fail. */
+  /** Called before each transaction, for tests that make the executor fail. */
   readonly beforeTransaction?: ((tx: Transaction) => void) | undefined;
-  /** The attributes with what was set by hand for the next block, on a dev chain. */
+  /** Adds a dev chain's manual settings for the next block to the attributes. */
   readonly override?: ((attributes: PayloadAttributes) => PayloadAttributes) | undefined;
-  /** Executions that other threads have recorded. */
+  /** Executions recorded by other threads. */
   readonly recorded?: RecordedExecutions | undefined;
 };
 
@@ -44,20 +44,20 @@ export function createBlockFactory(
   };
 }
 
-/** A built block is reused for this long while head and pool stay the same: only its timestamp would change. */
+/** A built block is reused for this long while head and pool are unchanged: only its timestamp would differ. */
 const REUSE_MS = 2_000;
 /**
- * Part of this thread's time for the blocks that callers ask for. On a chain with many transactions the pool changes between any two calls, and a block
- * takes up to 500 ms.
+ * Share of this thread's time for building pending blocks. On a busy chain the pool changes between any two calls, and a block takes up to 500
+ * ms.
  */
 const BUILDING_SHARE = 0.2;
-/** Building time that may be saved up: after a pause several callers see their last transaction at once. */
+/** Building time that can accumulate: after a pause, several callers see their last transaction at once. */
 const SAVED_MS_MAX = 200;
 
 export type PendingBlockOptions = {
   readonly gasLimitTarget: () => bigint;
   readonly minimumTip: () => bigint;
-  /** Each change of the pool shows at once, whatever it costs: for chains whose callers have no strangers among them. */
+  /** Shows each change of the pool at once, whatever it costs: for chains without strangers among the callers. */
   readonly alwaysCurrent: boolean;
 };
 
@@ -65,7 +65,7 @@ export type PendingBlockModules = {
   readonly chain: Pick<Chain, "config" | "head">;
   readonly mempool: Pick<Mempool, "pendingForBlock" | "updateOrder" | "version">;
   readonly beginBlock: BeginBlock;
-  /** Unix seconds of the block that would be made now. */
+  /** Unix seconds of a block made now. */
   readonly nextTimestamp: () => number;
   readonly setAside: SetAside;
   /** Milliseconds */
@@ -75,7 +75,7 @@ export type PendingBlockModules = {
 
 type Built = {
   readonly head: Hash;
-  /** Of the pool. */
+  /** Version of the pool. */
   readonly version: number;
   readonly at: number;
   readonly block: PendingBlock | undefined;
@@ -86,7 +86,7 @@ export class PendingBlocks {
   readonly #options: PendingBlockOptions;
   readonly #modules: PendingBlockModules;
   #built: Built | undefined;
-  /** Building time that is left, at the end of the last build; below 0 after one that took more. */
+  /** Remaining building time at the end of the last build; negative after a build that took more. */
   #savedMs = SAVED_MS_MAX;
 
   constructor(options: PendingBlockOptions, modules: PendingBlockModules) {
@@ -95,8 +95,8 @@ export class PendingBlocks {
   }
 
   /**
-   * Undefined if no block can be built. If callers request blocks of a changing pool more often than `BUILDING_SHARE` allows, the block is up
-   * to two seconds old, as it always is in geth. Its parent is always the head.
+   * Undefined if no block can be built. If callers request blocks of a changing pool more often than `BUILDING_SHARE` allows, the block is up to
+   * two seconds old, as always in geth. Its parent is always the head.
    */
   current(): PendingBlock | undefined {
     const { chain, mempool, now } = this.#modules;

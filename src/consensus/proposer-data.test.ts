@@ -28,7 +28,7 @@ const CASES = [
   { feeRecipient: PROPOSER, extraData: EMPTY_BYTES, gasLimit: 30_000_000n, forkHash: Uint8Array.of(1, 2, 3, 4) },
 ];
 
-test("decodeProposerData gives back what encodeProposerData encoded", () => {
+test("decodeProposerData inverts encodeProposerData", () => {
   for (const data of CASES) {
     const encoded = encodeProposerData(data);
     assert.equal(encoded[0], 0xbf);
@@ -51,7 +51,7 @@ test("decodeProposerData rejects every prefix of an encoding, and every byte aft
   assert.throws(() => decodeProposerData(undefined), { code: "INVALID_PROPOSER_DATA" });
 });
 
-test("decodeProposerData accepts one encoding only: what it accepts encodes to the same bytes", () => {
+test("decodeProposerData accepts only the canonical encoding", () => {
   const recipient = Buffer.from(PROPOSER.slice(2), "hex");
   const field = (value: bigint) => bigintToBytes(value);
   const forms = [

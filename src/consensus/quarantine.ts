@@ -9,8 +9,8 @@ import { makeFolder } from "../store/storage/make-folder.ts";
 import { replaceFile } from "../store/storage/replace-file.ts";
 
 /**
- * No block can have `transaction`, and not by a rejection: a block with it breaks a rule of blocks, or there is a bug of ours, or damaged
- * data. The block under construction may hold half of its changes and must be thrown away.
+ * No block can include `transaction`, for another reason than a rejection: a block with it breaks a block rule, or there is a bug or damaged
+ * data. The block under construction may hold half of its changes and must be discarded.
  */
 export class ExecutorFailure extends Error {
   readonly transaction: Transaction;
@@ -21,10 +21,10 @@ export class ExecutorFailure extends Error {
   }
 }
 
-/** Takes a transaction that crashes the executor out of the way: pool, journal and later starts. */
+/** Removes a transaction that crashes the executor from pool, journal and later starts. */
 export type SetAside = (failure: ExecutorFailure) => void;
 
-/** One line of the file, for finding the bug. */
+/** One line of the file, for debugging. */
 export type QuarantineEntry = {
   readonly hash: Hash;
   /** EIP-2718 bytes */
@@ -45,7 +45,7 @@ class QuarantinedTransactionError extends NodeError {
   }
 }
 
-/** The reason that a sender gets for a bug of ours: the text of the bug stays in the file. */
+/** The reason that a sender gets for a bug: its text stays in the file. */
 const EXECUTION_FAILED = "executing it failed";
 
 /** Transactions that no block can include. They stay out of the pool, even after a restart. */
@@ -65,9 +65,9 @@ export const QUARANTINE_LIMITS = {
 } as const;
 
 type QuarantineOptions = {
-  /** Holds `transactions.jsonl`; made with the first entry. */
+  /** Holds `transactions.jsonl`; created with the first entry. */
   readonly directory: string;
-  /** Size of the file; the oldest entries make room. */
+  /** Maximum size of the file; the oldest entries make room. */
   readonly bytesMax: number;
 };
 

@@ -122,7 +122,7 @@ test("an engine with the blocks of the chain begins with nothing", () => {
   assert.equal(application.behind, undefined);
 });
 
-test("another block than that of the chain is rejected as a proposal, and never replaces it", () => {
+test("a proposal that differs from the chain's block is rejected, and never replaces it", () => {
   const node = openTestApplication();
   const decided = decideBlocks(node);
   const application = recordedOver(node);

@@ -42,9 +42,9 @@ type RecordedBlocksModules = {
     Chain,
     "block" | "header" | "blockHash" | "stateAt" | "oldest" | "head" | "config" | "genesisConfig" | "genesisHash"
   >;
-  /** The validators that votes count from. */
+  /** The validators from which votes count. */
   readonly startingSet: () => StartingSet;
-  /** Voting power of a validator that is voted in. */
+  /** Voting power of newly voted-in validators. */
   readonly validatorPower: () => number;
   /** `genesisRules` of the genesis file. */
   readonly rules: string | undefined;
@@ -52,13 +52,14 @@ type RecordedBlocksModules = {
 };
 
 /**
- * The application as the engine sees it. Where the engine's own store is lost or older than the chain, the engine gets the blocks of the chain from its
- * peers again: they are answered from the block log, without execution, and nothing is removed. From the head on it is the application itself.
+ * The application as the engine sees it. If the engine's store is lost or older than the chain, the engine fetches the chain's blocks from its
+ * peers again. They are answered from the block log, without execution, and nothing is removed. From the head on, calls go to the application
+ * itself.
  */
 export class RecordedBlocks implements Application {
   readonly #application: Application;
   readonly #modules: RecordedBlocksModules;
-  /** Height that the engine has, while that is below the head. */
+  /** The engine's height, while it is below the head. */
   #height: number | undefined;
   #finalized: number | undefined;
   readonly #listeners = new Set<() => void>();
@@ -94,13 +95,13 @@ export class RecordedBlocks implements Application {
     );
   }
 
-  /** Calls `listener` after each block that the engine has again, until the returned function is called. */
+  /** Calls `listener` after each block that the engine received again. @returns unsubscribes */
   onCaughtUp(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Height of the engine while it gets blocks again that the chain has. */
+  /** The engine's height while it receives blocks that the chain already has. */
   get behind(): { readonly height: number; readonly head: number } | undefined {
     if (this.#height === undefined) return undefined;
     return { height: this.#height, head: this.#modules.chain.head().block.header.number };
@@ -193,7 +194,7 @@ export class RecordedBlocks implements Application {
   }
 
   /**
-   * What the execution of block `input` gave.
+   * The result of executing block `input`, from the block log.
    * @throws OtherBlockDecidedError, InvalidProposerDataError
    */
   #recorded(input: BlockInput): BlockResult {
@@ -210,7 +211,7 @@ export class RecordedBlocks implements Application {
     let next = 0;
     for (const raw of txs.slice(1)) {
       const tx = transactions[next];
-      // A decided block may hold an invalid transaction, which the block on record leaves out.
+      // A decided block may contain an invalid transaction, which the recorded block omits.
       if (tx === undefined || !Buffer.from(tx.raw).equals(raw)) {
         results.push(SKIPPED_RESULT);
         continue;
@@ -228,7 +229,7 @@ export class RecordedBlocks implements Application {
     return { appHash: block.hash, results, validatorUpdates, ...this.#evidenceAgeUpdate(height) };
   }
 
-  /** What block `height` decided about the age of evidence. */
+  /** Block `height`'s decision about the age of evidence. */
   #evidenceAgeUpdate(height: number): Pick<BlockResult, "evidenceAgeSeconds"> {
     const { chain } = this.#modules;
     const ageAt = (block: number) =>
@@ -238,7 +239,7 @@ export class RecordedBlocks implements Application {
     return { evidenceAgeSeconds: after === undefined ? null : Number(after) };
   }
 
-  /** What block `height` changed in the set of validators. */
+  /** Block `height`'s changes of the validator set. */
   #validatorUpdates(height: number): readonly Validator[] {
     const [before, after] = [this.#signersAt(height - 1), this.#signersAt(height)];
     const power = this.#modules.validatorPower();

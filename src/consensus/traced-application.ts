@@ -2,8 +2,8 @@ import { errorTypeOf, type Span, type SpanAttributes, type Tracer } from "../bas
 import type { Application } from "./application.ts";
 
 /**
- * `application` with a span for each height, and in it one for each step that the engine asks for. Rounds of a height are proposals that follow each
- * other; the time between two steps is that of votes and of the network.
+ * `application` with a span per height, containing one per step that the engine requests. Rounds of a height are consecutive proposals; the time
+ * between two steps is spent on votes and the network.
  */
 export function traceBlocks(application: Application, tracer: Tracer): Application {
   let height: number | undefined;

@@ -13,7 +13,7 @@ export function encryptAesGcm(plaintext: Uint8Array, key: Uint8Array): Uint8Arra
   return concatBytes(nonce, cipher.update(plaintext), cipher.final(), cipher.getAuthTag());
 }
 
-/** What `sealed` of `encryptAesGcm` holds, for the caller to wipe; undefined where the key does not fit, or the bytes were changed. */
+/** The plaintext of an `encryptAesGcm` result, for the caller to wipe; undefined if the key is wrong or the bytes were changed. */
 export function decryptAesGcm(sealed: Uint8Array, key: Uint8Array): Uint8Array | undefined {
   const end = sealed.length - TAG_LENGTH;
   if (sealed.length < AES_GCM_OVERHEAD) return undefined;

@@ -5,9 +5,8 @@ import { ModuleBuilder } from "../wasm/module.ts";
 import { type Checkpoint, noCheckpoint } from "./checkpoint.ts";
 
 /**
- * The compression function F of BLAKE2b with a free number of rounds (RFC 7693, section 3.2; EIP-152), as emitted
- * WebAssembly: JavaScript has no fast 64-bit integers, and a caller may buy millions of rounds.
- * bench/micro/precompiles.ts has the rounds a second.
+ * The compression function F of BLAKE2b with a variable number of rounds (RFC 7693, section 3.2; EIP-152), as emitted WebAssembly: JavaScript
+ * has no fast 64-bit integers, and a caller may buy millions of rounds. bench/micro/precompiles.ts measures rounds per second.
  *
  *     linear memory   0 state v, 16 words · 128 message m, 16 words
  */
@@ -15,12 +14,12 @@ const MESSAGE_OFFSET = 128;
 const STATE_WORDS = 16;
 
 /**
- * V8 exchanges baseline for optimised code only between calls, so a long run is cut into pieces.
- * A multiple of ten, for the message schedule repeats after ten rounds.
+ * V8 replaces baseline by optimised code only between calls, so a long run is split. A multiple of ten, because the message schedule repeats
+ * after ten rounds.
  */
 const ROUNDS_PER_CALL = 20_000;
 
-/** Which word of the message meets which step, round by round (RFC 7693, section 2.7). */
+/** Index of the message word for each step, by round (RFC 7693, section 2.7). */
 const SIGMA = [
   [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
   [14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3],

@@ -76,7 +76,7 @@ test("bn254 points beside the curve, beyond the field or of another order are re
   assert.equal(bn254PairingIsOne(concatBytes(g1(1n), broken)), "curve");
 });
 
-test("the subgroup check of bn254 agrees with noble on points of the twist, also on those of small order", () => {
+test("the subgroup check of bn254 agrees with noble on points of the twist, including points of small order", () => {
   const { Fp2 } = bn254.fields;
   const pairs = (point: InstanceType<typeof G2>) => {
     const { x, y } = point.toAffine();

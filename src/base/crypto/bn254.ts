@@ -11,7 +11,7 @@ import { FP_SIZE, FP2_SIZE, FR_SIZE, G1_SIZE, G2_SIZE, GT_SIZE, loadMcl, type Mc
 export const BN254_G1_LENGTH = 64;
 export const BN254_G2_LENGTH = 128;
 
-/** What can be wrong with an encoded point. */
+/** Faults of an encoded point. */
 export type PointFault = "field" | "curve" | "subgroup";
 
 type Workspace = {
@@ -44,7 +44,7 @@ const PSI_Y = hexToBytes(
   "0x063cf305489af5dcdc5ec698b6e2f9b9dbaae0eda9c95998dc54014671a0135a07c03cbcac41049a0704b5a7ec796f2b21807dc98fa25bd282d37f632623b0e3",
 );
 
-/** Pairs that go through one Miller loop, some 10 ms. */
+/** Pairs of one Miller loop, about 10 ms. */
 const PAIRS_PER_LOOP = 8;
 
 let workspace: Workspace | undefined;
@@ -58,7 +58,7 @@ export function bn254Add(input: Uint8Array): Uint8Array | PointFault {
   return writeG1(mcl, a);
 }
 
-/** scalar · point. The point is read at offset 0 of `input`, the 32-byte scalar at 64; any scalar will do. */
+/** scalar · point. The point is read at offset 0 of `input`, the 32-byte scalar at 64; any scalar is valid. */
 export function bn254Multiply(input: Uint8Array): Uint8Array | PointFault {
   const { mcl, a, scalar } = work();
   const fault = readG1(mcl, a, input, 0);
@@ -68,7 +68,7 @@ export function bn254Multiply(input: Uint8Array): Uint8Array | PointFault {
   return writeG1(mcl, a);
 }
 
-/** True when the product of the pairings of the (G1, G2) pairs in `pairs`, 192 bytes each, is one. */
+/** Whether the product of the pairings of the (G1, G2) pairs in `pairs`, 192 bytes each, is one. */
 export function bn254PairingIsOne(pairs: Uint8Array, checkpoint: Checkpoint = noCheckpoint): boolean | PointFault {
   const { mcl, gt, product, psi } = work();
   const { module } = mcl;
@@ -101,7 +101,7 @@ function readG1(mcl: Mcl, point: number, bytes: Uint8Array, offset: number): Poi
   if (!mcl.readField(x, bytes, offset) || !mcl.readField(y, bytes, offset + 32)) return "field";
   const infinite = module.mclBnFp_isZero(x) === 1 && module.mclBnFp_isZero(y) === 1;
   module.mclBnFp_setInt32(z, infinite ? 0 : 1);
-  // The group of G1 has prime order: on the curve is enough.
+  // G1 has prime order, so points on the curve are in the subgroup.
   return infinite || module.mclBnG1_isValid(point) === 1 ? undefined : "curve";
 }
 
@@ -122,8 +122,8 @@ function readG2(mcl: Mcl, psi: Psi, point: number, bytes: Uint8Array, offset: nu
 }
 
 /**
- * True when [x+1]P + ψ([x]P) + ψ²([x]P) = ψ³([2x]P), which holds in the subgroup only (El Housni, Guillevic and Piellard,
- * "Co-factor clearing and subgroup membership testing", 2022): a quarter of the doublings that the group order takes.
+ * Whether [x+1]P + ψ([x]P) + ψ²([x]P) = ψ³([2x]P), which holds only in the subgroup (El Housni, Guillevic and Piellard, "Co-factor clearing and
+ * subgroup membership testing", 2022): a quarter of the doublings of a multiplication by the group order.
  */
 function isInG2(mcl: Mcl, psi: Psi, point: number): boolean {
   const { module } = mcl;
@@ -145,7 +145,7 @@ function isInG2(mcl: Mcl, psi: Psi, point: number): boolean {
 }
 
 function applyPsi({ module }: Mcl, { xFactor, yFactor }: Psi, to: number, from: number): void {
-  // mcl's points are Jacobian: the factors are those of the affine coordinates.
+  // mcl's points are Jacobian; the factors apply to affine coordinates.
   for (let i = 0; i < 3; i++) {
     const [target, source] = [to + i * FP2_SIZE, from + i * FP2_SIZE];
     module.mclBnFp_neg(target, source);

@@ -6,7 +6,7 @@ import { concatBytes } from "../primitives/bytes.ts";
 import { addressOfCompressedKey, compressPublicKey } from "./compressed-public-key.ts";
 import { addressFromPublicKey } from "./secp256k1.ts";
 
-test("the address of a compressed key is that of the key", () => {
+test("a compressed key has the same address as the key", () => {
   const secret = fc.bigInt(1n, secp256k1.Point.Fn.ORDER - 1n);
   fc.assert(
     fc.property(secret, (scalar) => {

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { ripemd160 as nobleRipemd160 } from "@noble/hashes/legacy.js";
 import { type Checkpoint, noCheckpoint } from "./checkpoint.ts";
 
-/** Bytes hashed between two checkpoints, some milliseconds. */
+/** Bytes hashed between two checkpoints, a few milliseconds. */
 const RIPEMD_PORTION = 1 << 18;
 
 /** SHA-256 (FIPS 180-4): 32 bytes. */
@@ -11,8 +11,8 @@ export function sha256(data: Uint8Array): Uint8Array {
 }
 
 /**
- * RIPEMD-160: 20 bytes. OpenSSL 3 offers it only with its legacy provider. A WebAssembly module hashes several times faster,
- * but no faster than the gas paid for it asks, and takes 40 ms of every start.
+ * RIPEMD-160: 20 bytes. OpenSSL 3 offers it only with its legacy provider. A WebAssembly module would hash several times faster, but this is
+ * fast enough for its gas, and the module would cost 40 ms at each start.
  */
 export function ripemd160(data: Uint8Array, checkpoint: Checkpoint = noCheckpoint): Uint8Array {
   const hasher = nobleRipemd160.create();

@@ -4,13 +4,13 @@ import type { Checkpoint } from "./checkpoint.ts";
 import { readMclModule } from "./wasm-files.ts";
 
 /**
- * The curve arithmetic of mcl, one WebAssembly instance a curve, called on raw pointers.
+ * The curve arithmetic of mcl, one WebAssembly instance per curve, called with raw pointers.
  *
- * mcl-wasm's own entry point is not used: it holds one curve a process, starts only asynchronously, and takes 45 ms of
- * the thread for each curve at import. Its module is a base64 literal in one file; compiled from there the first curve used
- * costs 10 to 25 ms, later ones less, and a node that never meets a pairing pays nothing.
+ * mcl-wasm's own entry point is not used: it holds one curve per process, starts only asynchronously, and takes 45 ms of the thread for each
+ * curve at import. Its module is a base64 literal in one file. Compiled from there, the first curve costs 10 to 25 ms, later ones less, and a
+ * node without pairings pays nothing.
  *
- * Elements lie in linear memory in mcl's own form, 48 bytes a field element whatever the curve:
+ * Elements are stored in linear memory in mcl's own form, 48 bytes per field element for every curve:
  *
  *     Fp     48 bytes                 Fr    32 bytes
  *     Fp2    a, b                     of a + b·i
@@ -18,17 +18,17 @@ import { readMclModule } from "./wasm-files.ts";
  */
 export type Mcl = {
   readonly module: MclModule;
-  /** Bytes of a field element outside of mcl: 32 or 48, big-endian. */
+  /** Bytes of an encoded field element: 32 or 48, big-endian. */
   readonly fieldLength: number;
   /** A pointer to `size` bytes that are never freed. */
   reserve(size: number): number;
   /** Runs `body` with a pointer to `size` bytes that are freed when it returns. */
   borrow<T>(size: number, body: (pointer: number) => T): T;
-  /** Puts the field element in `bytes` at `offset` to `pointer`; false, and nothing stored, unless it is below the modulus. */
+  /** Stores the field element at `offset` of `bytes` at `pointer`; false, and nothing stored, unless it is below the modulus. */
   readField(pointer: number, bytes: Uint8Array, offset: number): boolean;
   /** Writes the field element at `pointer` to `out` at `offset`. */
   writeField(pointer: number, out: Uint8Array, offset: number): void;
-  /** Puts the big-endian integer in the 32 bytes of `bytes` at `offset`, modulo the group order, to `pointer`. */
+  /** Stores the big-endian integer in 32 bytes at `offset` of `bytes`, modulo the group order, at `pointer`. */
   readScalar(pointer: number, bytes: Uint8Array, offset: number): void;
 };
 
@@ -39,7 +39,7 @@ export const G1_SIZE = 3 * FP_SIZE;
 export const G2_SIZE = 3 * FP2_SIZE;
 export const GT_SIZE = 12 * FP_SIZE;
 
-/** Functions put their result where the first pointer shows. Those that test or that can fail return a number. */
+/** Functions store their result at the first pointer. Those that test or can fail return a number. */
 type MclModule = Readonly<
   Record<UnaryName, (result: number, x: number) => number> &
     Record<BinaryName, (result: number, x: number, y: number) => void> &
@@ -76,11 +76,11 @@ type BytesName = "mclBnFp_setBigEndianMod" | "mclBnFr_setBigEndianMod";
 export type MclCurve = {
   /** mcl's number of the curve. */
   readonly id: number;
-  /** Modulus of the base field, big-endian, as long as an element. */
+  /** Modulus of the base field, big-endian, in the length of an element. */
   readonly modulus: Uint8Array;
 };
 
-/** What mcl was compiled for (field and scalar words), which `mclBn_init` compares with what the caller expects. */
+/** mcl's compile-time sizes (field and scalar words), which `mclBn_init` compares with the caller's expectation. */
 const COMPILED_SIZES = 46;
 const MEMORY_PAGES = 32;
 const BUFFER_LENGTH = 64;
@@ -94,7 +94,7 @@ export function loadMcl({ id, modulus }: MclCurve): Mcl {
   const module = exports as MclModule;
   module.__wasm_call_ctors();
   invariant(module.mclBn_init(id, COMPILED_SIZES) === 0, "mcl knows the curve");
-  // Subgroup checks are the caller's: which points need one is a rule of each precompile.
+  // Callers check subgroups: which points need it is a rule of each precompile.
   module.mclBn_verifyOrderG1(0);
   module.mclBn_verifyOrderG2(0);
 
@@ -140,7 +140,7 @@ export function loadMcl({ id, modulus }: MclCurve): Mcl {
 }
 
 /**
- * result = Π of the Miller loops of `count` pairs of points in a row, `portion` pairs at a time.
+ * result = Π of the Miller loops of `count` consecutive pairs of points, `portion` pairs at a time.
  * @param scratch room for an element of GT
  */
 export function millerLoops(
@@ -167,7 +167,7 @@ function allocate(module: MclModule, size: number): number {
   return pointer;
 }
 
-/** True when the big-endian integer of `limit.length` bytes in `bytes` at `offset` is below `limit`. */
+/** Whether the big-endian integer of `limit.length` bytes at `offset` of `bytes` is below `limit`. */
 export function isBelow(bytes: Uint8Array, offset: number, limit: Uint8Array): boolean {
   for (let i = 0; i < limit.length; i++) {
     const difference = bytes[offset + i]! - limit[i]!;

@@ -4,20 +4,20 @@ import { type Checkpoint, noCheckpoint } from "./checkpoint.ts";
 /** Exponents from this many bytes on are worth the 14 multiplications of a window table. */
 const WINDOW_EXPONENT_BYTES_MIN = 12;
 /**
- * Bits of one factor times bits of the other between two checkpoints: some 10 to 20 ms. Numbers below 34 KB are multiplied at
- * once; those of 100 KB, the longest that 60 million gas buy before Osaka, in nine parts and about as fast as at once.
+ * Product of the factors' bit lengths between two checkpoints: about 10 to 20 ms. Numbers below 34 KB are multiplied at once. Those of 100 KB,
+ * the maximum that 60 million gas pay for before Osaka, are multiplied in nine parts, about as fast as at once.
  */
 const STEP_BITS_SQUARED = 1.2e9 * 64;
-/** Below this length the checkpoints after each bit or byte of the exponent suffice: a multiplication takes some 0.1 ms. */
+/** Below this length, checkpoints after each bit or byte of the exponent suffice: a multiplication takes about 0.1 ms. */
 const LONG_BITS = 16_384;
-/** A part is never longer, however short the modulus: its remainder is read in one pass. */
+/** Maximum length of a part, however short the modulus: its remainder is computed in one pass. */
 const PART_BITS_MAX = 2 ** 23;
 
 /**
  * base^exponent mod modulus, with 0^0 = 1 and everything mod 1 = 0.
- * @param exponent big-endian, leading zeros allowed: a bigint of its size could only be read bit by bit by copying it
+ * @param exponent big-endian, leading zeros allowed: reading single bits of a bigint would copy it each time
  * @param modulus not 0
- * @param checkpoint called after each step, of some 20 ms at most for operands up to 100 KB
+ * @param checkpoint called after each step, of at most about 20 ms for operands up to 100 KB
  */
 export function modExp(
   base: bigint,
@@ -39,7 +39,7 @@ export function modExp(
 
 type MulMod = (a: bigint, b: bigint) => bigint;
 
-/** a·b mod `modulus` for a reduced b; by parts of a, each with its checkpoint, where they are long. */
+/** a·b mod `modulus` for a reduced b; a long a is split into parts with a checkpoint each. */
 function createMulMod(modulus: bigint, checkpoint: Checkpoint): MulMod {
   const modulusBits = 4 * modulus.toString(16).length;
   const partBits = Math.min(PART_BITS_MAX, Math.floor(STEP_BITS_SQUARED / modulusBits));
@@ -60,7 +60,7 @@ function createMulMod(modulus: bigint, checkpoint: Checkpoint): MulMod {
   };
 }
 
-/** Right to left, a bit at a time. */
+/** Right to left, one bit at a time. */
 function modExpBinary(base: bigint, exponent: bigint, multiply: MulMod, checkpoint: Checkpoint): bigint {
   let result = 1n;
   let power = base;

@@ -29,7 +29,7 @@ const digests = fc.oneof(
 /** Also keys and nonces for which both terms of the sum are multiples of the generator that lie side by side. */
 const privates = fc.oneof(fc.bigInt(1n, 4n), fc.bigInt(N - 4n, N - 1n), fc.bigInt(1n, N - 1n));
 
-test("verifyP256 accepts what the key signed, with either s, and nothing else", () => {
+test("verifyP256 accepts signatures of the key with either s, and nothing else", () => {
   fc.assert(
     fc.property(digests, privates, privates, fc.nat(255), (digest, d, k, bit) => {
       const { r, s, publicKey } = signWith(digest, d, k);

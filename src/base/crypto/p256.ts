@@ -15,7 +15,7 @@ const B = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn;
 const GENERATOR_X = 0x6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296n;
 const GENERATOR_Y = 0x4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5n;
 
-/** Windows of the digits of u₁, whose table is computed once, and of u₂, whose table is computed for each key. */
+/** Windows of the digits of u₁, whose table is computed once, and of u₂, whose table is computed per key. */
 const FIXED_WINDOW = 8;
 const KEY_WINDOW = 5;
 const POSITIONS = 257;
@@ -24,9 +24,8 @@ const COORDINATE_LENGTH = 32;
 let verifier: Verifier | undefined;
 
 /**
- * ECDSA on P-256 over a digest computed by the caller; node:crypto verifies only what it hashes itself.
- * True when (r, s) is a signature of `digest` under the public key (x, y): 0 < r, s < n, the point on the curve.
- * A high s is valid.
+ * ECDSA on P-256 over the caller's digest; node:crypto verifies only what it hashes itself. True if (r, s) is a signature of `digest` under the
+ * public key (x, y): 0 < r, s < n, the point on the curve. A high s is valid.
  * @param publicKey x ‖ y, 64 bytes
  * @param signature r ‖ s, 64 bytes
  */
@@ -44,7 +43,7 @@ export function verifyP256(digest: Uint8Array, signature: Uint8Array, publicKey:
   return verifier.hasX(u1, u2, x, y, r);
 }
 
-/** False for coordinates that are not below the modulus; (0, 0) is not on the curve. */
+/** False for coordinates at or above the modulus; (0, 0) is not on the curve. */
 function isOnCurve(x: bigint, y: bigint): boolean {
   return x < MODULUS && y < MODULUS && (y * y - (x * x - 3n) * x - B) % MODULUS === 0n;
 }
@@ -109,7 +108,7 @@ class Verifier {
     return module;
   }
 
-  /** True when the x coordinate of u1 · G + u2 · (x, y) is `r` modulo the group order. */
+  /** Whether the x coordinate of u1 · G + u2 · (x, y) is `r` modulo the group order. */
   hasX(u1: bigint, u2: bigint, x: bigint, y: bigint, r: bigint): boolean {
     const sum = this.#sum;
     const fixedDigits = this.#fixedDigits;
@@ -144,12 +143,12 @@ class Verifier {
     return false;
   }
 
-  /** Address of the multiple that `digit` stands for, but for its sign. */
+  /** Address of the multiple for `digit`, ignoring its sign. */
   #entry(table: number, digit: number): number {
     return table + (Math.abs(digit) >> 1) * this.#term;
   }
 
-  /** The address of y, or for a negative digit that of −y. */
+  /** The address of y, or of −y for a negative digit. */
   #signedY(entry: number, digit: number): number {
     return entry + (digit > 0 ? 1 : 3) * this.#size;
   }

@@ -1,13 +1,13 @@
 /** An ECDSA signature in Ethereum's terms. */
 export type Signature = {
-  /** In [1, n − 1], as s. */
+  /** In [1, n − 1], like s. */
   readonly r: bigint;
   readonly s: bigint;
-  /** Parity of the y coordinate of the point r came from. */
+  /** Parity of the y coordinate of the point whose x is r. */
   readonly yParity: 0 | 1;
 };
 
-/** A digest and the signature of it, as bytes: what recovers many keys makes no integers on the way. */
+/** A digest and its signature as bytes, so that recovering many keys creates no bigints. */
 export type SignedDigest = {
   /** 32 bytes */
   readonly digest: Uint8Array;
@@ -16,10 +16,10 @@ export type SignedDigest = {
   readonly yParity: 0 | 1;
 };
 
-/** What one implementation of the curve has to offer; arguments are checked by the caller. */
+/** An implementation of the curve; callers check arguments. */
 export interface Secp256k1Backend {
   readonly name: "native" | "wasm";
-  /** The 64-byte public keys (x ‖ y) that made the signatures, undefined for a signature without one. */
+  /** The 64-byte public keys (x ‖ y) of the signatures, undefined for invalid ones. */
   recover(signed: readonly SignedDigest[]): (Uint8Array | undefined)[];
   /** Deterministic ECDSA (RFC 6979) with low s. */
   sign(digest: Uint8Array, privateKey: Uint8Array): Signature;

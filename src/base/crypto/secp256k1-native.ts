@@ -3,7 +3,7 @@ import { bytesToBigint } from "../primitives/bytes.ts";
 import { nativeCall } from "../threads/native-calls.ts";
 import type { Secp256k1Backend, SignedDigest } from "./secp256k1-backend.ts";
 
-/** The part of npm `secp256k1` in use; it comes without types. */
+/** The part of npm's `secp256k1` in use; it has no types. */
 type NativeBinding = {
   ecdsaRecover(signature: Uint8Array, recoveryId: number, digest: Uint8Array, compressed: boolean): Uint8Array;
   ecdsaSign(digest: Uint8Array, privateKey: Uint8Array): { readonly signature: Uint8Array; readonly recid: number };
@@ -11,8 +11,8 @@ type NativeBinding = {
 };
 
 /**
- * libsecp256k1 as a native addon, or undefined where the optional dependency or its binary is missing.
- * `bindings` is loaded and not the package itself, whose own fallback to pure JavaScript is many times slower than our WebAssembly.
+ * libsecp256k1 as a native addon; undefined if the optional dependency or its binary is missing. Loads `bindings` instead of the package, whose
+ * fallback to pure JavaScript is many times slower than our WebAssembly.
  */
 export function loadNativeBackend(): Secp256k1Backend | undefined {
   let binding: NativeBinding;
@@ -37,7 +37,7 @@ export function loadNativeBackend(): Secp256k1Backend | undefined {
       return {
         r: bytesToBigint(signature.subarray(0, 32)),
         s: bytesToBigint(signature.subarray(32, 64)),
-        // Ids 2 and 3 mean an r beyond the order of the group: a chance of 2^-127.
+        // Ids 2 and 3 mean an r above the group order: a probability of 2^-127.
         yParity: (recid & 1) as 0 | 1,
       };
     },

@@ -2,7 +2,7 @@ import { createKeyRecovery, type KeyRecovery } from "./secp256k1/recovery.ts";
 import { publicKeyOf, signDeterministically } from "./secp256k1/signing.ts";
 import type { Secp256k1Backend } from "./secp256k1-backend.ts";
 
-/** Recovery in WebAssembly of our own and signing by OpenSSL: for machines and browsers without the native addon. See ADR 92. */
+/** Recovery in our own WebAssembly and signing by OpenSSL: for machines and browsers without the native addon. See ADR 92. */
 export function loadWasmBackend(): Secp256k1Backend {
   let recovery: KeyRecovery | undefined;
   return {

@@ -7,12 +7,12 @@ import type { Secp256k1Backend, Signature, SignedDigest } from "./secp256k1-back
 import { loadNativeBackend } from "./secp256k1-native.ts";
 import { loadWasmBackend } from "./secp256k1-wasm.ts";
 
-/** Order n of the group; a private key, r and s lie in [1, n − 1]. */
+/** Order n of the group; private keys, r and s are in [1, n − 1]. */
 export const SECP256K1_ORDER = ORDER;
 /** The largest s that EIP-2 accepts. */
 export const SECP256K1_HALF_ORDER = SECP256K1_ORDER / 2n;
 
-/** A private key out of range: zero, or not below the order of the group. */
+/** A private key out of range: zero, or not below the group order. */
 class InvalidPrivateKeyError extends NodeError {
   readonly code = "INVALID_PRIVATE_KEY";
   constructor() {
@@ -24,14 +24,14 @@ export interface Secp256k1 {
   /** Which implementation does the work. */
   readonly backend: Secp256k1Backend["name"];
   /**
-   * The 64-byte public key (x ‖ y) that made the signature, or undefined if none: r or s out of range, or r not on the curve.
-   * Whether a high s is acceptable (EIP-2) is the caller's rule.
+   * The 64-byte public key (x ‖ y) of the signature; undefined if r or s is out of range, or r is not on the curve. Callers decide whether a
+   * high s is acceptable (EIP-2).
    * @param digest 32 bytes
    */
   recoverPublicKey(digest: Uint8Array, r: bigint, s: bigint, yParity: 0 | 1): Uint8Array | undefined;
-  /** As `recoverPublicKey` for many signatures, which takes less time than one after the other. */
+  /** `recoverPublicKey` for many signatures, faster than one after the other. */
   recoverPublicKeys(signed: readonly SignedDigest[]): (Uint8Array | undefined)[];
-  /** As `recoverPublicKey`, giving the address of the key. */
+  /** Like `recoverPublicKey`, but returns the address of the key. */
   recoverAddress(digest: Uint8Array, r: bigint, s: bigint, yParity: 0 | 1): Address | undefined;
   /**
    * Deterministic signature (RFC 6979) with low s.
@@ -45,7 +45,7 @@ export interface Secp256k1 {
   publicKeyFromPrivate(privateKey: Uint8Array): Uint8Array;
 }
 
-/** The curve's operations on top of `backend`. Everyone but tests uses the functions below, bound to the best one present. */
+/** The curve's operations on top of `backend`. All code but tests uses the functions below, bound to the best available backend. */
 export function createSecp256k1(backend: Secp256k1Backend): Secp256k1 {
   function recoverPublicKey(digest: Uint8Array, r: bigint, s: bigint, yParity: 0 | 1) {
     if (!isScalar(r) || !isScalar(s)) return undefined;
@@ -89,7 +89,7 @@ export function addressFromPrivateKey(privateKey: Uint8Array): Address {
   return addressFromPublicKey(publicKeyFromPrivate(privateKey));
 }
 
-/** True when `bytes` are a private key: 32 bytes in [1, n − 1]. */
+/** Whether `bytes` are a private key: 32 bytes in [1, n − 1]. */
 export function isPrivateKey(bytes: Uint8Array): boolean {
   return bytes.length === 32 && isScalar(bytesToBigint(bytes));
 }
@@ -113,17 +113,17 @@ export function signatureBytes(r: bigint, s: bigint): Uint8Array {
 const ORDER_BYTES = bigintToFixedBytes(SECP256K1_ORDER, 32);
 const HALF_ORDER_END_BYTES = bigintToFixedBytes(SECP256K1_HALF_ORDER + 1n, 32);
 
-/** True when r and s of `signed` lie in [1, n − 1]. */
+/** Whether r and s of `signed` are in [1, n − 1]. */
 export function hasScalars({ signature }: SignedDigest): boolean {
   return isScalarAt(signature, 0, ORDER_BYTES) && isScalarAt(signature, 32, ORDER_BYTES);
 }
 
-/** True when s of `signed` is at most half the order (EIP-2). */
+/** Whether s of `signed` is at most half the order (EIP-2). */
 export function hasLowS({ signature }: SignedDigest): boolean {
   return isScalarAt(signature, 32, HALF_ORDER_END_BYTES);
 }
 
-/** True when the 32 bytes from `start` on are a number above 0 and below `end`: the first byte decides nearly always. */
+/** Whether the 32 bytes from `start` on are a number above 0 and below `end`: the first byte nearly always decides. */
 function isScalarAt(bytes: Uint8Array, start: number, end: Uint8Array): boolean {
   let at = 0;
   while (at < 32 && bytes[start + at] === end[at]) at++;
@@ -132,7 +132,7 @@ function isScalarAt(bytes: Uint8Array, start: number, end: Uint8Array): boolean 
   return false;
 }
 
-/** The native addon where it loads, else WebAssembly. Loading it takes 10 ms, which no start waits for. */
+/** The native addon if it loads, else WebAssembly. Loading takes 10 ms, so a start does not wait for it. */
 function loadedAtFirstUse(): Secp256k1Backend {
   let loaded: Secp256k1Backend | undefined;
   const load = () => {
@@ -153,7 +153,7 @@ export const secp256k1: Secp256k1 = createSecp256k1(loadedAtFirstUse());
 
 export const { recoverPublicKey, recoverPublicKeys, recoverAddress, sign, publicKeyFromPrivate } = secp256k1;
 
-/** Loads what makes and verifies signatures, which the first of them would wait for. */
+/** Loads the backend, so that the first signature does not wait for it. */
 export function loadSignatures(): void {
   void secp256k1.backend;
 }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { invariant } from "../errors.ts";
 
-/** WebAssembly that a package holds, read without running its own code. */
+/** WebAssembly inside a package, read without running the package's code. */
 export function readMclModule(): Uint8Array<ArrayBuffer> {
   const path = createRequire(import.meta.url).resolve("mcl-wasm/dist/mcl_c.js");
   const literal = /wasmBase64 = '([A-Za-z0-9+/=]+)'/.exec(readFileSync(path, "latin1"));

@@ -1,7 +1,7 @@
 import type { BlobParams, ChainConfig } from "./chain-config.ts";
 import { BLOCK_FORK_FIELDS, isTimeForkActive, TIME_FORK_FIELDS } from "./hardforks.ts";
 
-/** Mainnet's blob limits and geth's for what mainnet has not: EIP-4844, 7691, 7892. BPO5 has no default. */
+/** Mainnet's blob limits, and geth's for forks that mainnet does not have: EIP-4844, 7691, 7892. BPO5 has no default. */
 export const DEFAULT_BLOB_SCHEDULE: Readonly<Record<string, BlobParams>> = {
   cancun: { target: 3, max: 6, baseFeeUpdateFraction: 3_338_477n },
   prague: { target: 6, max: 9, baseFeeUpdateFraction: 5_007_716n },
@@ -26,7 +26,7 @@ export function blobParamsAt(config: ChainConfig, timestamp: number): BlobParams
   return undefined;
 }
 
-/** Every rule up to Osaka from the first block on, proof of stake, Osaka's blob limits: the chain of `--dev`. */
+/** All rules up to Osaka from the first block on, proof of stake, Osaka's blob limits: the chain of `--dev`. */
 export function allForksAtGenesis(chainId: bigint): ChainConfig {
   const { cancun, prague, osaka } = DEFAULT_BLOB_SCHEDULE;
   const blockForks = BLOCK_FORK_FIELDS.filter((field) => field !== "daoForkBlock");

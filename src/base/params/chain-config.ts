@@ -1,6 +1,6 @@
 import type { Address } from "../primitives/address.ts";
 
-/** Blob limits of one stretch of time: EIP-4844, EIP-7840. Counts are blobs a block. */
+/** Blob limits of a period: EIP-4844, EIP-7840. Counts are blobs per block. */
 export type BlobParams = {
   readonly target: number;
   readonly max: number;
@@ -8,8 +8,8 @@ export type BlobParams = {
 };
 
 /**
- * When each set of rules begins, as in a geth genesis. A block fork is active at blocks ≥ its number,
- * a time fork at timestamps ≥ its second; absent means never.
+ * When each set of rules begins, as in a geth genesis. A block fork is active at blocks ≥ its number, a time fork at timestamps ≥ its second;
+ * absent means never.
  */
 export type ChainConfig = {
   readonly chainId: bigint;
@@ -29,7 +29,7 @@ export type ChainConfig = {
   readonly arrowGlacierBlock?: number;
   readonly grayGlacierBlock?: number;
   readonly mergeNetsplitBlock?: number;
-  /** 0: proof of stake from genesis on. Else a block is past the merge when its difficulty is 0. */
+  /** 0: proof of stake from genesis on. Otherwise a block with difficulty 0 is post-merge. */
   readonly terminalTotalDifficulty?: bigint;
   readonly shanghaiTime?: number;
   readonly cancunTime?: number;
@@ -44,27 +44,30 @@ export type ChainConfig = {
   /** By fork name as in genesis files: cancun, prague, osaka, bpo1…bpo5. */
   readonly blobSchedule: Readonly<Record<string, BlobParams>>;
   readonly depositContractAddress?: Address;
-  /** The base fee of every block after block 0 is 0, as Besu reads it. */
+  /** The base fee of every block after block 0 is 0, with Besu's semantics. */
   readonly zeroBaseFee?: boolean;
-  /** Least tip per gas of each transaction of a block, in wei, that all nodes agree on; absent: each proposer has its own. */
+  /** Minimum tip per gas of each transaction of a block, in wei, that all nodes agree on; absent: each proposer has its own. */
   readonly minimumTip?: bigint;
-  /** What the gas limit of each block moves towards, where the validators agreed on it. */
+  /** Target of the block gas limit, if the validators agreed on one. */
   readonly gasLimitTarget?: bigint;
-  /** Time between two blocks of a network, where the validators agreed on it. */
+  /** Time between two blocks of a network, if the validators agreed on one. */
   readonly blockPeriodMs?: number;
-  /** How long evidence of misbehaviour counts, where the validators agreed on it. */
+  /** How long evidence of misbehaviour is valid, if the validators agreed on it. */
   readonly evidenceAgeSeconds?: number;
-  /** Validators that are proven to have signed two different blocks are voted out by the application. */
+  /** The application votes out validators that provably signed two different blocks. */
   readonly jail?: boolean;
-  /** Contract whose storage has the accounts that may send transactions and create contracts; absent: every account may. */
+  /** Contract whose storage lists the accounts that may send transactions and create contracts; absent: every account may. */
   readonly accountPermissions?: Address;
-  /** Most bytes of a contract, in place of EIP-170's; twice as many may create it. */
+  /** Maximum bytes of a contract, instead of EIP-170's; init code may have twice as many. */
   readonly codeSizeMax?: number;
-  /** A transaction may have as much gas as a block: without EIP-7825's limit. */
+  /** A transaction may use all gas of a block: disables EIP-7825. */
   readonly noTxGasLimit?: boolean;
-  /** Callers may change the state by hand: accounts with code may send (against EIP-3607), prices may be 0, and the pool has no rules for delegated accounts. */
+  /**
+   * Callers may change the state by hand: accounts with code may send (against EIP-3607), gas prices may be 0, and the pool has no rules for
+   * delegated accounts.
+   */
   readonly devRules?: boolean;
-  /** Chain ids that the chain had before `chainId`, each up to block `last`, ascending: a dev chain's caller has set another one since. */
+  /** Earlier chain ids, each up to block `last`, ascending: a dev chain's caller has changed `chainId` since. */
   readonly earlierChainIds?: readonly EarlierChainId[];
   /** The first agreed fork that this program cannot execute: no block from its time on is valid here. */
   readonly unknownFork?: UnknownFork;

@@ -8,34 +8,34 @@ import {
 } from "./gas.ts";
 import { type Hardfork, isAtLeast } from "./hardforks.ts";
 
-/** Limits of the protocol that a genesis can set otherwise, or that a dev chain lifts. */
+/** Protocol limits that a genesis can change, or that a dev chain lifts. */
 export type ExecutionLimits = Pick<ChainConfig, "codeSizeMax" | "noTxGasLimit" | "devRules">;
 
-/** EIP-170, EIP-7954: most bytes of a contract. */
+/** EIP-170, EIP-7954: maximum bytes of a contract. */
 export function codeSizeMaxOf(hardfork: Hardfork, { codeSizeMax }: ExecutionLimits): number {
   return codeSizeMax ?? (isAtLeast(hardfork, "amsterdam") ? CODE_SIZE_MAX_AMSTERDAM : CODE_SIZE_MAX);
 }
 
-/** EIP-3860: most bytes of the code that creates one; twice as many, however many those are. */
+/** EIP-3860: maximum bytes of init code, always twice those of a contract. */
 export function initCodeSizeMaxOf(hardfork: Hardfork, limits: ExecutionLimits): number {
   return 2 * codeSizeMaxOf(hardfork, limits);
 }
 
-/** EIP-7825, from Amsterdam EIP-8037: most gas of one transaction; undefined: as much as a block has. */
+/** EIP-7825, from Amsterdam EIP-8037: maximum gas of one transaction; undefined: the block's gas limit. */
 export function txGasLimitMaxOf(hardfork: Hardfork, { noTxGasLimit }: ExecutionLimits): bigint | undefined {
   if (noTxGasLimit === true || !isAtLeast(hardfork, "osaka")) return undefined;
   return isAtLeast(hardfork, "amsterdam") ? TX_TOTAL_GAS_LIMIT_MAX : TX_GAS_LIMIT_MAX;
 }
 
 /**
- * EIP-8037: most execution gas of one transaction from Amsterdam on; gas above it pays only for state growth. undefined: all of it is
+ * EIP-8037: maximum execution gas of one transaction from Amsterdam on; gas above it pays only for state growth. undefined: all of it is
  * execution gas.
  */
 export function executionGasMaxOf(hardfork: Hardfork, { noTxGasLimit }: ExecutionLimits): bigint | undefined {
   return isAtLeast(hardfork, "amsterdam") && noTxGasLimit !== true ? TX_GAS_LIMIT_MAX : undefined;
 }
 
-/** Why a chain with Amsterdam has no valid block with that gas limit: its access list needs room (EIP-7928). undefined: it can have one */
+/** Why this gas limit makes Amsterdam blocks invalid: their access list needs room (EIP-7928). undefined: it does not */
 export function gasLimitFault(
   { amsterdamTime }: Pick<ChainConfig, "amsterdamTime">,
   gasLimit: bigint,

@@ -78,7 +78,7 @@ test("blobBaseFee is 1 wei until the excess weighs in", () => {
   assert.equal(blobBaseFee(10n * 1024n * 1024n, cancun), 23n);
 });
 
-test("nextExcessBlobGas keeps what is above the target (EIP-4844)", () => {
+test("nextExcessBlobGas keeps the blob gas above the target (EIP-4844)", () => {
   const after = (excessBlobGas: bigint, blobs: bigint) =>
     nextExcessBlobGas({ excessBlobGas, blobGasUsed: blobs * GAS_PER_BLOB }, cancun, false);
   assert.equal(after(0n, 0n), 0n);

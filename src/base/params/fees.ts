@@ -6,11 +6,11 @@ import { BLOCK_GAS_LIMIT_BOUND_DIVISOR, BLOCK_GAS_LIMIT_MIN, GAS_PER_BLOB } from
 export const INITIAL_BASE_FEE = 1_000_000_000n;
 /** EIP-1559: the gas target is the limit divided by this. */
 const ELASTICITY_MULTIPLIER = 2n;
-/** EIP-1559: the base fee moves by at most 1/8 a block. */
+/** EIP-1559: the base fee changes by at most 1/8 per block. */
 const BASE_FEE_CHANGE_DENOMINATOR = 8n;
 /** EIP-4844, in wei. */
 const MIN_BLOB_BASE_FEE = 1n;
-/** EIP-7918: execution gas whose cost is the least cost of a blob. */
+/** EIP-7918: execution gas whose cost is the minimum cost of a blob. */
 const BLOB_BASE_COST = 8_192n;
 
 type BaseFeeParent = {
@@ -20,10 +20,7 @@ type BaseFeeParent = {
   readonly baseFeePerGas?: bigint;
 };
 
-/**
- * Base fee of the block after `parent`, in wei (EIP-1559); the initial one where `parent` is before London. On a chain without a base fee
- * it is 0, whatever the one of `parent` is.
- */
+/** Base fee of the block after `parent`, in wei (EIP-1559); the initial one if `parent` is before London. Always 0 on a chain without a base fee. */
 export function nextBaseFee(parent: BaseFeeParent, { zeroBaseFee }: Pick<ChainConfig, "zeroBaseFee">): bigint {
   if (zeroBaseFee) return 0n;
   const baseFee = parent.baseFeePerGas;
@@ -40,8 +37,8 @@ export function nextBaseFee(parent: BaseFeeParent, { zeroBaseFee }: Pick<ChainCo
 }
 
 /**
- * The gas limit that the one of the block after `parent` moves from. At the first London block it doubles, so that the gas target stays
- * where the limit was (EIP-1559).
+ * The gas limit from which the next block's limit is derived. It doubles at the first London block, so that the gas target equals the former
+ * limit (EIP-1559).
  */
 export function gasLimitBase(
   parent: { readonly number: number; readonly gasLimit: bigint },
@@ -50,7 +47,7 @@ export function gasLimitBase(
   return parent.number + 1 === londonBlock ? parent.gasLimit * ELASTICITY_MULTIPLIER : parent.gasLimit;
 }
 
-/** The gas limit of the block after one with `parentGasLimit`, as far towards `desired` as one block may go. */
+/** The gas limit of the block after one with `parentGasLimit`, as close to `desired` as one block may move. */
 export function nextGasLimit(parentGasLimit: bigint, desired: bigint): bigint {
   const step = parentGasLimit / BLOCK_GAS_LIMIT_BOUND_DIVISOR - 1n;
   const target = desired < BLOCK_GAS_LIMIT_MIN ? BLOCK_GAS_LIMIT_MIN : desired;
@@ -60,12 +57,12 @@ export function nextGasLimit(parentGasLimit: bigint, desired: bigint): bigint {
   return parentGasLimit - step > target ? parentGasLimit - step : target;
 }
 
-/** Blob base fee: wei for a unit of blob gas at `excessBlobGas`, in wei (EIP-4844). */
+/** Blob base fee: wei per unit of blob gas at `excessBlobGas` (EIP-4844). */
 export function blobBaseFee(excessBlobGas: bigint, params: BlobParams): bigint {
   return fakeExponential(MIN_BLOB_BASE_FEE, excessBlobGas, params.baseFeeUpdateFraction);
 }
 
-/** What the next excess blob gas depends on; absent fields count as 0. */
+/** The inputs of the next excess blob gas; absent fields count as 0. */
 type ExcessBlobGasParent = {
   readonly excessBlobGas?: bigint;
   readonly blobGasUsed?: bigint;
@@ -85,7 +82,7 @@ export function nextExcessBlobGas(parent: ExcessBlobGasParent, params: BlobParam
   if (isOsaka) {
     const reserve = BLOB_BASE_COST * (parent.baseFeePerGas ?? 0n);
     if (reserve > GAS_PER_BLOB * blobBaseFee(parentExcess, params)) {
-      // The blob base fee has no weight while execution gas dominates it: do not let the excess fall (EIP-7918).
+      // While execution gas dominates the blob base fee, the excess must not fall (EIP-7918).
       return parentExcess + (used * BigInt(params.max - params.target)) / BigInt(params.max);
     }
   }

@@ -90,7 +90,7 @@ test("forkId leaves out forks that are a part of genesis", () => {
   assert.notEqual(forkId(later, MAINNET_GENESIS, 10, 5, 100).hash, base.hash);
 });
 
-test("ForkHashes are those of EIP-2124 for each time of the schedule", () => {
+test("ForkHashes follow EIP-2124 at each time of the schedule", () => {
   const config = { ...allForksAtGenesis(1337n), pragueTime: 50, osakaTime: 80 };
   const genesis = { config, genesisHash: MAINNET_GENESIS, genesisTime: 10 };
   const hashes = new ForkHashes(genesis);

@@ -15,8 +15,8 @@ import {
 type ForkId = { readonly hash: Hex; readonly next: number };
 
 /**
- * The fork identifier of a chain whose head is block `number` at `time` (EIP-2124, EIP-6122): a checksum over the genesis
- * hash and every fork passed. Forks at block 0 or not after `genesisTime` are a part of genesis and left out.
+ * The fork identifier of a chain whose head is block `number` at `time` (EIP-2124, EIP-6122): a checksum over the genesis hash and all passed
+ * forks. Forks at block 0 or not after `genesisTime` belong to genesis and are left out.
  */
 export function forkId(
   config: ChainConfig,
@@ -52,10 +52,10 @@ type ForkHashesOptions = {
   readonly genesisTime: number;
 };
 
-/** The EIP-2124 hashes of a chain whose forks by block are all passed. */
+/** The EIP-2124 hashes of a chain whose block forks have all passed. */
 export class ForkHashes {
   readonly #options: ForkHashesOptions;
-  /** Unix seconds at which each fork by time after block 0 begins, and the hashes: the first is that of genesis and the forks by block. */
+  /** Unix seconds of each time fork after block 0, and the hashes: the first covers genesis and the block forks. */
   #known: { readonly times: readonly number[]; readonly hashes: readonly Uint8Array[] };
 
   constructor(options: ForkHashesOptions) {
@@ -63,7 +63,7 @@ export class ForkHashes {
     this.#known = hashesOf(options, this.#times());
   }
 
-  /** Whether there are forks by time after block 0. */
+  /** Whether there are time forks after block 0. */
   get isScheduled(): boolean {
     return this.#times().length > 0;
   }
@@ -95,7 +95,7 @@ function hashesOf({ config, genesisHash, genesisTime }: ForkHashesOptions, times
   return { times, hashes };
 }
 
-/** Blocks and times (Unix seconds) of the forks that are not a part of genesis, each ascending without repeats. */
+/** Blocks and times (Unix seconds) of the forks after genesis, each ascending and distinct. */
 export function forkSchedule(
   config: ChainConfig,
   genesisTime: number,

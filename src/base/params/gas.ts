@@ -22,19 +22,19 @@ export const INIT_CODE_WORD_GAS = 2n;
 export const INIT_CODE_SIZE_MAX = 49_152;
 /** EIP-170 (Spurious Dragon): bytes */
 export const CODE_SIZE_MAX = 24_576;
-/** EIP-7702 (Prague): charged for each authorization, as if its account were new */
+/** EIP-7702 (Prague): charged per authorization, as if its account were new */
 export const AUTHORIZATION_GAS = 25_000n;
 /** EIP-7702 PER_AUTH_BASE_COST: cost of an authorization for an existing account; the rest is refunded */
 export const AUTHORIZATION_BASE_GAS = 12_500n;
 /** EIP-7623 (Prague): floor gas of a calldata token; a zero byte is one token, another byte four */
 export const FLOOR_TOKEN_GAS = 10n;
 export const TOKENS_PER_NON_ZERO_BYTE = 4n;
-/** EIP-7825 (Osaka); from Amsterdam the most execution gas of a transaction (EIP-8037) */
+/** EIP-7825 (Osaka); from Amsterdam on the maximum execution gas of a transaction (EIP-8037) */
 export const TX_GAS_LIMIT_MAX = 16_777_216n;
 
 /** EIP-8037 (Amsterdam): both dimensions of a transaction's gas together */
 export const TX_TOTAL_GAS_LIMIT_MAX = 2n ** 32n - 1n;
-/** EIP-7954 (Amsterdam): bytes of a contract; twice as many may create it */
+/** EIP-7954 (Amsterdam): bytes of a contract; init code may have twice as many */
 export const CODE_SIZE_MAX_AMSTERDAM = 65_536;
 
 /** Intrinsic gas by resource: EIP-2780, with the prices of EIP-7976, 7981, 8037 and 8038 (Amsterdam). */
@@ -55,7 +55,7 @@ export const AMSTERDAM_INTRINSIC = {
   floorByte: 64n,
 } as const;
 
-/** EIP-8037 (Amsterdam) CPSB: state gas of a byte that the state grows by */
+/** EIP-8037 (Amsterdam) CPSB: state gas per byte of state growth */
 const STATE_BYTE_GAS = 1_530n;
 /** EIP-8037: state gas of a new account, of a new slot, of the delegation of an account, and of a byte of code */
 export const STATE_GAS = {
@@ -110,7 +110,7 @@ export const SSTORE_RESET_GAS = SSTORE_RESET_FRONTIER_GAS - COLD_SLOAD_GAS;
 /** SSTORE of a slot that was changed before: EIP-1283 (Constantinople), EIP-2200 with EIP-1884 (Istanbul), then WARM_ACCESS_GAS. */
 export const SSTORE_DIRTY_CONSTANTINOPLE_GAS = 200n;
 export const SSTORE_DIRTY_ISTANBUL_GAS = 800n;
-/** EIP-2200 (Istanbul): SSTORE needs more gas than this, so that nothing is written with a stipend. */
+/** EIP-2200 (Istanbul): SSTORE requires more gas than this, so that a call stipend cannot write. */
 export const SSTORE_SENTRY_GAS = CALL_STIPEND;
 /** R_sclear; EIP-3529 (London) */
 export const SSTORE_CLEAR_REFUND_FRONTIER = 15_000n;
@@ -130,22 +130,22 @@ export const BLOBS_PER_TX_MAX = 6;
 /** EIP-4844: first byte of a versioned hash made from a KZG commitment */
 export const BLOB_HASH_VERSION_KZG = 0x01;
 
-/** Gas given to each call the protocol itself makes (EIP-4788, 2935, 7002, 7251, 8282); outside the block's gas. */
+/** Gas of each call that the protocol itself makes (EIP-4788, 2935, 7002, 7251, 8282); outside the block's gas. */
 export const SYSTEM_CALL_GAS = 30_000_000n;
-/** EIP-8037 (Amsterdam): state gas given to it besides, for 16 new slots */
+/** EIP-8037 (Amsterdam): its additional state gas, for 16 new slots */
 export const SYSTEM_CALL_STATE_GAS = 16n * STATE_GAS.slot;
 /** EIP-7928 (Amsterdam): gas of the block's limit for each account and slot of its access list */
 export const BLOCK_ACCESS_LIST_ITEM_GAS = 2_000n;
-/** Least gas limit of a valid block of Amsterdam: the list of an empty one has 25 items. */
+/** Minimum gas limit of a valid Amsterdam block: the access list of an empty one has 25 items. */
 export const AMSTERDAM_BLOCK_GAS_LIMIT_MIN = 25n * BLOCK_ACCESS_LIST_ITEM_GAS;
 /**
- * Least gas limit that operators may set, and validators agree on, for Amsterdam. The list of an empty block has 25 items, full queues of requests add up to 250, and a
- * vote its slots: a block that has no room for one of them stops the chain.
+ * Minimum gas limit that operators may set, and validators agree on, for Amsterdam. The access list of an empty block has 25 items, full request
+ * queues add up to 250, and a vote its slots: a block without room for one of them stops the chain.
  */
 export const AMSTERDAM_GAS_LIMIT_MIN = 500n * BLOCK_ACCESS_LIST_ITEM_GAS;
 /** EIP-7934 (Osaka): bytes of a block's RLP */
 export const BLOCK_RLP_SIZE_MAX = 8_388_608;
-/** Least gas limit of a block (Yellow Paper 4.4.4) and how much of the parent's it may move by. */
+/** Minimum gas limit of a block (Yellow Paper 4.4.4), and the divisor of the parent's that bounds its change. */
 export const BLOCK_GAS_LIMIT_MIN = 5_000n;
 export const BLOCK_GAS_LIMIT_BOUND_DIVISOR = 1_024n;
 
@@ -166,26 +166,36 @@ export const CONSOLIDATION_REQUEST_ADDRESS = "0x0000bbddc7ce488642fb579f8b00f3a5
 export const BUILDER_DEPOSIT_REQUEST_ADDRESS = "0x0000bff46984e3725691fa540a8c7589300d8282" as Address;
 export const BUILDER_EXIT_REQUEST_ADDRESS = "0x000064d678505ad48f8ccb093bc65613800e8282" as Address;
 
-/** A contract that each block from `since` on calls, and is invalid without. */
+/** A contract that each block from `since` on calls, and without which it is invalid. */
 export type RequestContract = {
   readonly eip: string;
   readonly address: Address;
   readonly since: Hardfork;
   /** EIP-7685 */
   readonly requestType: number;
-  /** As error messages name its queue. */
+  /** Name of its queue in error messages. */
   readonly queue: string;
+  /** Its name in `eth_config` (EIP-7910). */
+  readonly name: string;
 };
 
 /** In the order in which a block calls them. */
 export const REQUEST_CONTRACTS: readonly RequestContract[] = [
-  { eip: "EIP-7002", address: WITHDRAWAL_REQUEST_ADDRESS, since: "prague", requestType: 0x01, queue: "withdrawal" },
+  {
+    eip: "EIP-7002",
+    address: WITHDRAWAL_REQUEST_ADDRESS,
+    since: "prague",
+    requestType: 0x01,
+    queue: "withdrawal",
+    name: "WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS",
+  },
   {
     eip: "EIP-7251",
     address: CONSOLIDATION_REQUEST_ADDRESS,
     since: "prague",
     requestType: 0x02,
     queue: "consolidation",
+    name: "CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS",
   },
   {
     eip: "EIP-8282",
@@ -193,6 +203,7 @@ export const REQUEST_CONTRACTS: readonly RequestContract[] = [
     since: "amsterdam",
     requestType: 0x03,
     queue: "builder deposit",
+    name: "BUILDER_DEPOSIT_CONTRACT_ADDRESS",
   },
   {
     eip: "EIP-8282",
@@ -200,14 +211,15 @@ export const REQUEST_CONTRACTS: readonly RequestContract[] = [
     since: "amsterdam",
     requestType: 0x04,
     queue: "builder exit",
+    name: "BUILDER_EXIT_CONTRACT_ADDRESS",
   },
 ];
 
 // Gas of the precompiled contracts (Yellow Paper, appendix E.1), as amended by the EIPs named.
 
-/** Gas with a fixed part and one for each 32-byte word of the input begun. */
+/** Gas with a fixed part and a part per started 32-byte word of the input. */
 export type WordGas = { readonly base: number; readonly perWord: number };
-/** Gas with a fixed part and one for each pair of points. */
+/** Gas with a fixed part and a part per pair of points. */
 export type PairGas = { readonly base: number; readonly perPair: number };
 
 export const ECRECOVER_GAS = 3_000n;
@@ -224,7 +236,7 @@ export const MODEXP_GAS_MIN_BERLIN = 200n;
 export const MODEXP_GAS_MIN = 500n;
 /** EIP-7883: cost of an iteration on operands of up to 32 bytes */
 export const MODEXP_SHORT_COMPLEXITY = 16n;
-/** EIP-198, EIP-7883: iterations counted for each byte of the exponent after its first 32 */
+/** EIP-198, EIP-7883: iterations per byte of the exponent after its first 32 */
 export const MODEXP_BYTE_ITERATIONS_BYZANTIUM = 8n;
 export const MODEXP_BYTE_ITERATIONS = 16n;
 /** EIP-7823 (Osaka): bytes of each operand */
@@ -254,7 +266,10 @@ export const BLS_MAP_FP2_TO_G2_GAS = 23_800n;
 export const P256_VERIFY_GAS = 6_900n;
 
 export const BLS_MSM_DISCOUNT_DIVISOR = 1_000;
-/** Thousandths of the gas of one multiplication that each of k terms costs, k from 1 to 128; the last holds beyond. EIP-2537, "MSM discounts". */
+/**
+ * Cost of each of k terms in thousandths of one multiplication's gas, for k from 1 to 128; the last value holds beyond. EIP-2537, "MSM
+ * discounts".
+ */
 // biome-ignore format: a table
 export const BLS_G1_MSM_DISCOUNTS: readonly number[] = [
   1000, 949, 848, 797, 764, 750, 738, 728, 719, 712, 705, 698, 692, 687, 682, 677,

@@ -1,7 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 
-/** An account that exists in block 0. Balance in wei; Omitted fields are 0 or empty. */
+/** An account in block 0. Balance in wei; omitted fields are 0 or empty. */
 export type GenesisAccount = {
   readonly balance: bigint;
   readonly nonce?: bigint;
@@ -9,5 +9,5 @@ export type GenesisAccount = {
   readonly storage?: ReadonlyMap<Hash, bigint>;
 };
 
-/** The accounts that exist in block 0. */
+/** The accounts in block 0. */
 export type GenesisAlloc = ReadonlyMap<Address, GenesisAccount>;

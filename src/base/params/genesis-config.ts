@@ -18,7 +18,7 @@ import { type BlockForkField, FORKS, type TimeForkField } from "./hardforks.ts";
 
 type ForkField = BlockForkField | TimeForkField;
 
-/** What follows the second blob parameter fork besides Amsterdam. The two have no order between them: a chain takes its third before Amsterdam or after it. */
+/** Later blob parameter forks. They and Amsterdam are unordered: a chain may take its third blob fork before or after Amsterdam. */
 const LATE_BLOB_FORK = /^bpo[345]Time$/;
 
 /** Keys of `config` besides forks. */
@@ -36,8 +36,8 @@ const OTHER_KEYS = [
 const MISSPELT_EDITS = 2;
 
 /**
- * A key that looks like a fork has to be one: a fork that this version leaves out would give the chain other rules than its file says, and
- * geth takes keys in any letter case. Other keys we do not know are ignored, as in geth.
+ * A key that looks like a fork must be one: ignoring an unknown fork would give the chain other rules than its file states. geth accepts keys in
+ * any letter case. Other unknown keys are ignored, as in geth.
  * @throws InvalidGenesisError
  */
 function assertKnownForks(file: JsonObject): void {
@@ -93,7 +93,7 @@ export function readChainConfig(json: unknown): ChainConfig {
 
 /** Rules that nodes of this program agree on from block 1 on; other programs ignore the section `evmint`. */
 const AGREED_KEYS = ["minimumTip", "jail", "accountPermissions", "codeSizeLimit", "noTxGasLimit"];
-/** The size of a contract and twice as much are numbers of 32 bits in the EVM. */
+/** The maximum contract size and twice that size must fit 32 bits in the EVM. */
 const CODE_SIZE_BITS = 30;
 
 /** A chain without a base fee accepts tips of 0, unless its genesis says otherwise. @throws InvalidGenesisError */
@@ -103,7 +103,7 @@ function agreedAtGenesis(
 ): Pick<ChainConfig, "zeroBaseFee" | "minimumTip" | "jail" | "accountPermissions" | "codeSizeMax" | "noTxGasLimit"> {
   const path = "config.evmint";
   const section = readOptional(file, "config", "evmint", readObject) ?? {};
-  // Unlike in the rest of the file an unknown key is an error: a rule that one node reads and another does not splits the chain.
+  // Unlike elsewhere in the file, an unknown key is an error: a rule that only some nodes read splits the chain.
   const unknown = Object.keys(section).find((key) => !AGREED_KEYS.includes(key));
   if (unknown !== undefined) throw new InvalidGenesisError(fieldPath(path, unknown), "unknown rule");
   const given = readOptional(section, path, "minimumTip", (value, field) => readInteger(value, field, 64));
@@ -125,7 +125,7 @@ function agreedAtGenesis(
 }
 
 /**
- * Each fork at or after the one before it, none left out: a fork's rules build on all earlier ones.
+ * Checks that each fork is at or after its predecessor, with none left out: a fork's rules build on all earlier ones.
  * @throws InvalidGenesisError
  */
 export function assertForkOrder(forks: Readonly<{ [Field in ForkField]?: number }>): void {
@@ -162,7 +162,7 @@ function assertAscending(forks: Readonly<{ [Field in ForkField]?: number }>, ord
   }
 }
 
-/** The entries of the file, and of those forks that are scheduled without one what their EIP says: no EIP does for blob parameter forks. */
+/** The entries of the file, with the EIP's values for scheduled forks without an entry; blob parameter forks have no such values. */
 function readBlobSchedule(
   config: JsonObject,
   forks: Readonly<{ [Field in ForkField]?: number }>,

@@ -1,7 +1,7 @@
 import { NodeError } from "../errors.ts";
 import { isJsonObject, type JsonObject } from "../primitives/shape.ts";
 
-/** A genesis file that says something impossible, or not enough; `details.field` is where. */
+/** A genesis file with impossible or missing content; `details.field` names the place. */
 export class InvalidGenesisError extends NodeError {
   readonly code = "INVALID_GENESIS";
   constructor(field: string, reason: string, options?: ErrorOptions) {
@@ -9,14 +9,14 @@ export class InvalidGenesisError extends NodeError {
   }
 }
 
-/** In a text without such a match no integer is that long: decided without a look at each string. */
+/** A text without a match has no long integer: avoids looking at each string. */
 const MAYBE_LONG_INTEGER = /[[:,\s]-?\d{16}/;
 /** A string, or an integer literal of 16 digits and more. */
 const LONG_INTEGER = /"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
 
 /**
- * `JSON.parse`, with integers that a double cannot hold decoded as strings of their digits: genesis files write the
- * terminal total difficulty and balances as plain numbers.
+ * `JSON.parse` that decodes integers beyond a double's precision as strings of digits: genesis files contain the terminal total difficulty and
+ * balances as plain numbers.
  */
 export function parseJsonKeepingIntegers(text: string): unknown {
   const quoted = MAYBE_LONG_INTEGER.test(text)
@@ -48,7 +48,7 @@ export function fieldPath(parent: string, key: string): string {
   return parent === "" ? key : `${parent}.${key}`;
 }
 
-/** The value read from `json[key]`, or undefined where it is absent or null. */
+/** The value read from `json[key]`; undefined if it is absent or null. */
 export function readOptional<T>(
   json: JsonObject,
   parent: string,
@@ -77,7 +77,7 @@ export function readBoolean(json: unknown, field: string): boolean {
   return json;
 }
 
-/** A non-negative integer of at most `bits` bits: a JSON number, or a decimal or hex string; leading zeros and "" are fine. */
+/** A non-negative integer of at most `bits` bits: a JSON number, or a decimal or hex string; leading zeros and "" are allowed. */
 export function readInteger(json: unknown, field: string, bits: number): bigint {
   const value = integerOf(json);
   if (value === undefined) throw new InvalidGenesisError(field, "not an integer, decimal or hex");
@@ -86,7 +86,7 @@ export function readInteger(json: unknown, field: string, bits: number): bigint 
   return value;
 }
 
-/** As `readInteger`, below 2^53. */
+/** Like `readInteger`, below 2^53. */
 export function readSafeInteger(json: unknown, field: string): number {
   return Number(readInteger(json, field, 53));
 }

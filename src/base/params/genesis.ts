@@ -20,7 +20,7 @@ import {
 } from "./genesis-json.ts";
 import { hardforkAt, isAtLeast, isTimeForkActive, timeFieldOf } from "./hardforks.ts";
 
-/** Block 0 and the rules of the chain on it, as a geth genesis file states them. */
+/** Block 0 and the rules of its chain, as in a geth genesis file. */
 export type Genesis = {
   readonly config: ChainConfig;
   readonly alloc: GenesisAlloc;
@@ -42,8 +42,8 @@ export type Genesis = {
 };
 
 /**
- * The contracts that scheduled forks need and block 0 lacks. A chain that gets there later may still deploy them.
- * @throws InvalidGenesisError where the fork of one is from block 0 on: no block follows it
+ * The contracts that scheduled forks need and block 0 lacks; they can be deployed before the fork.
+ * @throws InvalidGenesisError if such a fork is active from block 0 on: no block can follow it
  */
 export function contractsToDeploy({ config, alloc, timestamp }: Genesis): typeof REQUEST_CONTRACTS {
   const missing = REQUEST_CONTRACTS.filter(
@@ -65,7 +65,7 @@ export function contractsToDeploy({ config, alloc, timestamp }: Genesis): typeof
 const COSMOS_KEYS = ["app_state", "genesis_time", "consensus_params", "consensus"];
 
 /**
- * The genesis in the text of a geth genesis file. Unknown keys are ignored, as geth does.
+ * Parses a geth genesis file. Ignores unknown keys, as geth does.
  * @throws InvalidGenesisError naming the field
  */
 export function parseGenesis(text: string): Genesis {
@@ -73,7 +73,7 @@ export function parseGenesis(text: string): Genesis {
 }
 
 /**
- * The genesis in a parsed genesis file. Integers beyond 2^53 have to be strings here: use `parseGenesis` on a file's text.
+ * The genesis in a parsed genesis file. Integers beyond 2^53 must be strings here: use `parseGenesis` on a file's text.
  * @throws InvalidGenesisError naming the field
  */
 export function genesisFromJson(json: unknown): Genesis {
@@ -118,13 +118,13 @@ export function genesisFromJson(json: unknown): Genesis {
   };
 }
 
-/** The gas limit moves by 1/1024 a block, and no block follows one of Amsterdam whose limit is too low for its access list. */
+/** The gas limit changes by 1/1024 per block, and an Amsterdam block whose limit is too low for its access list has no successor. */
 function checkGasLimit(config: ChainConfig, gasLimit: bigint, timestamp: number): void {
   const fault = isTimeForkActive(config, "amsterdamTime", timestamp) ? gasLimitFault(config, gasLimit) : undefined;
   if (fault !== undefined) throw new InvalidGenesisError("gasLimit", fault);
 }
 
-/** If block 0 allows no account to send, no one could ever change that. */
+/** If block 0 allows no account to send, no one can ever change that. */
 function checkPermissionsContract({ accountPermissions: address }: ChainConfig, alloc: GenesisAlloc): void {
   if (address === undefined) return;
   const { code = EMPTY_BYTES, storage = NO_STORAGE } = alloc.get(address) ?? {};
@@ -183,7 +183,7 @@ function readStorage(json: unknown, field: string): ReadonlyMap<Hash, bigint> {
   return storage;
 }
 
-/** Up to 32 bytes of hex, prefix optional, short ones padded on the left: how geth writes storage. */
+/** Up to 32 bytes of hex, prefix optional, left-padded: geth's form of storage. */
 function readWord(json: unknown, field: string): bigint {
   const text = readText(json, field);
   const digits = text.replace(/^0[xX]/, "");

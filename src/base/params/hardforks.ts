@@ -1,6 +1,6 @@
 import type { ChainConfig } from "./chain-config.ts";
 
-/** Every set of execution rules we know, oldest first. Blob parameter forks (EIP-7892) change no rule and are not here. */
+/** All known sets of execution rules, oldest first. Blob parameter forks (EIP-7892) change no rule and are missing. */
 export const HARDFORKS = [
   "frontier",
   "homestead",
@@ -31,7 +31,7 @@ export function isAtLeast(fork: Hardfork, since: Hardfork): boolean {
   return ORDER[fork] >= ORDER[since];
 }
 
-/** What of a header decides about its rules. */
+/** The header fields that determine its rules. */
 export type ForkPoint = {
   readonly number: number;
   readonly timestamp: number;
@@ -42,17 +42,16 @@ export type BlockForkField = Extract<keyof ChainConfig, `${string}Block`>;
 export type TimeForkField = Extract<keyof ChainConfig, `${string}Time`>;
 
 type Fork = {
-  /** What begins it in genesis files. */
+  /** Its field in genesis files. */
   readonly field: BlockForkField | TimeForkField;
-  /** Its rules; of the others some only move the difficulty bomb or set blob limits. */
+  /** Its rules; absent for forks that only delay the difficulty bomb or set blob limits. */
   readonly hardfork?: Hardfork;
   readonly isOptional?: true;
 };
 
 /**
- * Every fork, in the order they must come. Optional ones may be left out although a later one is set: the DAO fork and the delays of the
- * difficulty bomb concern some chains only, Petersburg comes with Constantinople where it is absent, and blob parameter forks (EIP-7892)
- * follow the schedule a chain wants.
+ * All forks, in their required order. Optional ones may be left out although a later one is set: the DAO fork and delays of the difficulty bomb
+ * concern only some chains, Petersburg comes with Constantinople if absent, and blob parameter forks (EIP-7892) follow the chain's schedule.
  */
 export const FORKS: readonly Fork[] = [
   { field: "homesteadBlock", hardfork: "homestead" },
@@ -92,18 +91,18 @@ export const TIME_FORK_FIELDS: readonly TimeForkField[] = FORKS.filter((fork) =>
 
 type Rules<Field> = { readonly field: Field; readonly hardfork: Hardfork };
 
-/** Those that change rules, newest first. */
+/** Forks that change rules, newest first. */
 const RULES = FORKS.filter(({ hardfork }) => hardfork !== undefined).reverse();
 const RULES_BY_TIME = RULES.filter((fork) => !isByBlock(fork)) as readonly Rules<TimeForkField>[];
 const RULES_BY_BLOCK = RULES.filter(isByBlock) as readonly Rules<BlockForkField>[];
 
-/** The field of genesis files that begins `hardfork`; undefined for hardforks that begin at a block. */
+/** The genesis file field of `hardfork`; undefined for hardforks that begin at a block. */
 export function timeFieldOf(hardfork: Hardfork): TimeForkField | undefined {
   return RULES_BY_TIME.find((fork) => fork.hardfork === hardfork)?.field;
 }
 
 export function hardforkAt(config: ChainConfig, point: ForkPoint): Hardfork {
-  // Only a call that overrides its block's number is after the merge and before London: there the block numbers decide, as in geth.
+  // Only a call that overrides its block's number can be both post-merge and pre-London: then block numbers decide, as in geth.
   if (isPostMerge(config, point) && (config.londonBlock ?? 0) <= point.number) {
     for (const { hardfork, field } of RULES_BY_TIME) {
       if (isTimeForkActive(config, field, point.timestamp)) return hardfork;
@@ -112,7 +111,7 @@ export function hardforkAt(config: ChainConfig, point: ForkPoint): Hardfork {
   }
   for (const { hardfork, field } of RULES_BY_BLOCK) {
     if (!isBlockForkActive(config, field, point.number)) continue;
-    // A config without Petersburg means that it came together with Constantinople, as geth reads it.
+    // A config without Petersburg activates it together with Constantinople, as in geth.
     const together = hardfork === "constantinople" && config.petersburgBlock === undefined;
     return together ? "petersburg" : hardfork;
   }
@@ -120,18 +119,15 @@ export function hardforkAt(config: ChainConfig, point: ForkPoint): Hardfork {
 }
 
 /**
- * True when `point` is a block of proof of stake. A terminal total difficulty of 0 makes it so from genesis on; else
- * a block after genesis with difficulty 0 is (EIP-3675 sets it), because no proof-of-work block can have that.
+ * Whether `point` is a proof-of-stake block. With a terminal total difficulty of 0 all blocks are; otherwise blocks after genesis with
+ * difficulty 0 are (EIP-3675), because proof of work cannot have that.
  */
 export function isPostMerge(config: ChainConfig, { number, difficulty }: ForkPoint): boolean {
   if (config.terminalTotalDifficulty === 0n) return true;
   return number > 0 && difficulty === 0n;
 }
 
-/**
- * True when a block that is yet to be made at that number and time belongs to proof of stake: its difficulty, which
- * `isPostMerge` looks at, is not known then.
- */
+/** Whether a future block at that number and time belongs to proof of stake: its difficulty, which `isPostMerge` needs, is unknown. */
 export function isMergePlannedAt(config: ChainConfig, number: number, timestamp: number): boolean {
   return (
     config.terminalTotalDifficulty === 0n ||

@@ -1,7 +1,7 @@
 import { bytesToHex, hexToBytes, InvalidHexError } from "./hex.ts";
 import { keccak256 } from "./keccak.ts";
 
-/** 20 bytes as lower-case hex with prefix: a Map key as it is. */
+/** 20 bytes as lower-case hex with prefix; can be a Map key. */
 export type Address = `0x${string}` & { readonly __address: never };
 
 export const ADDRESS_LENGTH = 20;

@@ -74,7 +74,7 @@ test("equalBytes compares contents", () => {
   assert.ok(!equalBytes(Uint8Array.of(1, 2), Uint8Array.of(1, 2, 3)));
 });
 
-test("leftPad leaves what is long enough", () => {
+test("leftPad does not change bytes that are long enough", () => {
   assert.deepEqual(leftPad(Uint8Array.of(1, 2, 3), 2), Uint8Array.of(1, 2, 3));
 });
 

@@ -16,12 +16,12 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   return joined;
 }
 
-/** The same bytes as no Buffer: to cut one of those, and to read a number from it, goes through several functions of Node.js. */
+/** The same bytes as a plain Uint8Array: slicing a Buffer, and reading a number from it, goes through several functions of Node.js. */
 export function plainBytes(bytes: Uint8Array): Uint8Array {
   return bytes instanceof Buffer ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length) : bytes;
 }
 
-/** A text with a letter for each of `bytes`, as the key of a Map. */
+/** A text with one character per byte, for Map keys. */
 export function latin1FromBytes(bytes: Uint8Array): string {
   return encodedText(bytes, "latin1");
 }
@@ -36,10 +36,10 @@ export function bytesToBigint(bytes: Uint8Array): bigint {
   return readBigint(bytes, 0, bytes.length);
 }
 
-/** As `bytesToBigint`, of the bytes from `start` to `end`. */
+/** `bytesToBigint` of the bytes from `start` to `end`. */
 export function readBigint(bytes: Uint8Array, start: number, end: number): bigint {
   const length = end - start;
-  // Most numbers on the chain are small: a plain number costs a tenth of the way through hex.
+  // Most numbers on the chain are small: a plain number takes a tenth of the time of a conversion through hex.
   if (length <= 6) {
     let value = 0;
     for (let i = start; i < end; i++) value = value * 256 + bytes[i]!;
@@ -65,7 +65,7 @@ export function readBigint(bytes: Uint8Array, start: number, end: number): bigin
   return BigInt(`0x${digits}`);
 }
 
-/** Shortest big-endian form of `value`; 0 is the empty string, as RLP wants it. */
+/** Shortest big-endian form of `value`; 0 is the empty string, as in RLP. */
 export function bigintToBytes(value: bigint): Uint8Array {
   if (value === 0n) return EMPTY_BYTES;
   if (value <= SAFE_MAX) return safeIntegerToBytes(Number(value));
@@ -91,7 +91,7 @@ export function leftPad(bytes: Uint8Array, length: number): Uint8Array {
 const SAFE_MAX = BigInt(Number.MAX_SAFE_INTEGER);
 const WORD_END = 2n ** 256n;
 
-/** Shortest form of an integer from 1 to 2^53 − 1: several times as quick as by its digits. */
+/** Shortest form of an integer from 1 to 2^53 − 1: several times faster than through its digits. */
 function safeIntegerToBytes(value: number): Uint8Array {
   let length = 1;
   for (let rest = value; rest >= 256; rest = Math.floor(rest / 256)) length++;

@@ -1,6 +1,6 @@
 import { bytesToHex, hexToBytes, InvalidHexError } from "./hex.ts";
 
-/** 32 bytes as lower-case hex with prefix: block hash, storage slot, topic, root. A Map key as it is. */
+/** 32 bytes as lower-case hex with prefix: block hash, storage slot, topic, root. Can be a Map key. */
 export type Hash = `0x${string}` & { readonly __hash: never };
 
 export const ZERO_HASH = `0x${"00".repeat(32)}` as Hash;
@@ -25,7 +25,7 @@ export function hashToBytes(hash: Hash): Uint8Array {
   return hexToBytes(hash);
 }
 
-/** The 32-byte big-endian word of `value`, 0 ≤ value < 2^256: how a storage slot number is written. */
+/** `value` as a 32-byte big-endian word, 0 ≤ value < 2^256: the form of a storage slot number. */
 export function hashFromBigint(value: bigint): Hash {
   return `0x${value.toString(16).padStart(64, "0")}` as Hash;
 }

@@ -3,7 +3,7 @@ import { NodeError } from "../errors.ts";
 /** Lower-case hex digits after `0x`. */
 export type Hex = `0x${string}`;
 
-/** The text is not valid hex of the required form; `details.reason` gives geth's reason. */
+/** The text is not valid hex of the required form; `details.reason` is geth's reason. */
 export class InvalidHexError extends NodeError {
   readonly code = "INVALID_HEX";
   readonly reason: string;
@@ -13,13 +13,13 @@ export class InvalidHexError extends NodeError {
   }
 }
 
-/** Value of each character of Latin-1 that is a hex digit, 16 for every other. */
+/** Value of each Latin-1 character that is a hex digit, 16 for all others. */
 const HEX_VALUES: Uint8Array = Uint8Array.from({ length: 256 }, (_, code) => {
   const value = Number.parseInt(String.fromCharCode(code), 16);
   return Number.isNaN(value) ? 16 : value;
 });
 
-/** Up to here a loop is quicker than to make a Buffer around the array: words, addresses, hashes, two words after a selector. */
+/** Up to this length, a loop is faster than wrapping the array in a Buffer: words, addresses, hashes, two words after a selector. */
 const SHORT_LENGTH = 68;
 
 const DATA_PATTERN = /^0x(?:[0-9a-fA-F]{2})*$/;
@@ -29,7 +29,7 @@ export function bytesToHex(bytes: Uint8Array): Hex {
   return `0x${hexDigits(bytes)}`;
 }
 
-/** V8 stores arrays of so many bytes in its heap, and moves one out of it for good when its buffer is requested. */
+/** V8 stores arrays of up to this size in its heap, and moves one out permanently when its buffer is requested. */
 const HEAP_BYTES_MAX = 64;
 const scratch = Buffer.alloc(HEAP_BYTES_MAX);
 
@@ -37,7 +37,7 @@ export function hexDigits(bytes: Uint8Array): string {
   return encodedText(bytes, "hex");
 }
 
-/** The text that a Buffer with the same bytes gives. */
+/** The text that a Buffer with the same bytes would give. */
 export function encodedText(bytes: Uint8Array, encoding: "hex" | "latin1"): string {
   const { length } = bytes;
   if (length <= HEAP_BYTES_MAX) {
@@ -60,7 +60,7 @@ export function hexToBytes(text: string): Uint8Array {
   return bytes;
 }
 
-/** Bytes of a DATA string of a few words, read and checked in one pass; undefined for longer and for malformed text. */
+/** Bytes of a DATA string of a few words, parsed and validated in one pass; undefined for longer and for malformed text. */
 export function shortDataToBytes(text: string): Uint8Array | undefined {
   const length = (text.length - 2) / 2;
   if (length > SHORT_LENGTH || !Number.isInteger(length) || !text.startsWith("0x")) {
@@ -77,7 +77,7 @@ export function shortDataToBytes(text: string): Uint8Array | undefined {
   return bytes;
 }
 
-/** Writes the bytes of `text`, which is well-formed, to `out` from `offset` on; returns where they end. */
+/** Writes the bytes of `text`, which must be well-formed, to `out` from `offset` on; returns the end offset. */
 export function writeHex(text: Hex, out: Uint8Array, offset: number): number {
   let to = offset;
   for (let at = 2; at < text.length; at += 2) {

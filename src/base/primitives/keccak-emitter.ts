@@ -8,7 +8,7 @@ export const RATE = 136;
 const LANES = 25;
 const LANE = 8;
 
-/** What functions of a module that hash with Keccak-256 are made of. */
+/** Emits the building blocks of functions that hash with Keccak-256. */
 export class KeccakEmitter {
   readonly #layout: KeccakLayout;
   readonly #permute: FunctionRef;
@@ -18,7 +18,7 @@ export class KeccakEmitter {
     this.#permute = definePermutation(module, layout);
   }
 
-  /** Begins a message. Writes the eight bytes after the state too. */
+  /** Begins a message. Also overwrites the eight bytes after the state. */
   reset(f: FunctionBuilder): void {
     const { state } = this.#layout;
     // Inline stores: a fill is a call into the runtime.
@@ -26,7 +26,7 @@ export class KeccakEmitter {
     for (const lane of COMPLEMENTS) f.do(i64.store(state, -1n, LANE * lane));
   }
 
-  /** Absorbs whole blocks; leaves in `bytes` where the rest begins, and in `size` how long it is. */
+  /** Absorbs whole blocks; leaves the start of the rest in `bytes` and its length in `size`. */
   absorbBlocks(f: FunctionBuilder, bytes: Local, size: Local): void {
     f.block((done) =>
       f.loop((again) => {

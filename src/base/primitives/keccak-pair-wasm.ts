@@ -25,12 +25,12 @@ export const PAIR_MESSAGES_OFFSET = 2048;
 const ROUNDS = 24;
 const VECTOR = 16;
 const DIGEST_LANES = 4;
-/** Bytes after a message that are read, and mean nothing. */
+/** Bytes after a message that are read but ignored. */
 export const PAIR_READ_AHEAD = 9 * VECTOR;
 
 /**
- * Writes the digest of each message to the 32 bytes before it, and to `out`. Both messages have the same number of whole blocks.
- * They may be the same message.
+ * Writes the digest of each message to the 32 bytes before it, and to `out`. Both messages must have the same number of whole blocks; they may
+ * be the same message.
  */
 export type HashPair = (
   first: number,
@@ -94,7 +94,7 @@ function defineHashPair(module: ModuleBuilder, permute: FunctionRef): FunctionRe
   });
 }
 
-/** Takes in the blocks that begin at `a` and `b`. */
+/** Absorbs the blocks that begin at `a` and `b`. */
 function absorb(f: FunctionBuilder, a: Local | Code, b: Local | Code): void {
   for (let lane = 0; lane < RATE / 8; lane++) {
     const both = v128.pair(i64.load(a, 8 * lane), i64.load(b, 8 * lane));
@@ -102,7 +102,7 @@ function absorb(f: FunctionBuilder, a: Local | Code, b: Local | Code): void {
   }
 }
 
-/** Writes the last `length` bytes of a message to `to`, and 0x01 0x00 … 0x80 after them; both ends can be the same byte. */
+/** Writes the last `length` bytes of a message to `to`, followed by the padding 0x01 0x00 … 0x80, whose ends can be the same byte. */
 function pad(f: FunctionBuilder, to: number, message: Local, length: Local): void {
   const vectors = PAIR_READ_AHEAD / VECTOR;
   for (let n = 0; n < vectors; n++) f.do(v128.store(to, v128.load(message, VECTOR * n), VECTOR * n));
@@ -113,7 +113,7 @@ function pad(f: FunctionBuilder, to: number, message: Local, length: Local): voi
   f.do(i64.store(to, i64.or(top, 1n << 63n), RATE - 8));
 }
 
-/** Keccak-f[1600] on both states. Two rounds in a loop, from one copy of the states to the other and back. */
+/** Keccak-f[1600] on both states. A loop of two rounds, from one copy of the states to the other and back. */
 function definePermutation(module: ModuleBuilder): FunctionRef {
   return module.define([], [], (f) => {
     const round = f.i32(0);

@@ -43,7 +43,7 @@ test("the padding fits wherever a message ends in its block", () => {
   }
 });
 
-test("what follows a message stays", () => {
+test("hashing a message does not change the bytes after it", () => {
   digests(new Uint8Array(100), new Uint8Array(3));
   assert.ok(bytes.subarray(FIRST + 100, SECOND - 32).every((byte) => byte === 0xaa));
 });

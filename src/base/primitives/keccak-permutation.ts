@@ -6,7 +6,7 @@ const ROUNDS = 24;
 
 /** Addresses in linear memory. */
 export type KeccakLayout = {
-  /** 25 lanes of 8 bytes, and the same again for the state after every other round */
+  /** 25 lanes of 8 bytes, and as many for the state after every other round */
   readonly state: number;
   readonly nextState: number;
   /** Of step ι, 24 of 8 bytes: `roundConstants` */
@@ -33,20 +33,20 @@ export function roundConstants(): Uint8Array {
 }
 
 /**
- * A lane that may be held as the complement of its value. WebAssembly has no and-not, so step χ would need a NOT for each
- * lane; with the right lanes complemented most of them vanish ("lane complementing", Keccak implementation overview 2.2).
+ * A lane that may be stored as the complement of its value. WebAssembly has no and-not, so step χ would need a NOT for each lane; with the right
+ * lanes complemented most of them vanish ("lane complementing", Keccak implementation overview 2.2).
  */
 type Lane = { readonly value: Operand; readonly isComplement: boolean };
 
-/** The lanes x + 5y that are held as complements between rounds. */
+/** The lanes x + 5y that are stored as complements between rounds. */
 export const COMPLEMENTS: ReadonlySet<number> = new Set([1, 2, 8, 12, 17, 20]);
 
 /** The index of a column, a plane, or a lane of one. */
 const FIVE = [0, 1, 2, 3, 4] as const;
 
-/** Argument of `permute`: all of the result is needed. */
+/** Argument of `permute`: computes the whole result. */
 export const WHOLE = 8 * ROUNDS;
-/** The first plane of the result is needed, as for a digest, so the last round computes no other. */
+/** Computes only the first plane of the result, which a digest needs, in the last round. */
 export const FIRST_PLANE = 8 * (ROUNDS - 2);
 
 /**
@@ -126,7 +126,7 @@ function xor(a: Lane, b: Lane): Lane {
   return { value: i64.xor(a.value, b.value), isComplement: a.isComplement !== b.isComplement };
 }
 
-/** What step θ adds to each lane of a column. */
+/** The value that step θ adds to each lane of a column. */
 function theta(f: FunctionBuilder, values: readonly Operand[]): Lane[] {
   const parities = values.map((value, x) => ({ value, isComplement: isParityComplement(x) }));
   return FIVE.map((x): Lane => {
@@ -150,19 +150,19 @@ function rhoAndPi(f: FunctionBuilder, lanes: readonly Lane[], effects: readonly 
   });
 }
 
-/** a ⊕ (¬b ∧ c) for each lane of plane `y` and its two neighbours to the right, by whichever form needs the fewest NOTs. */
+/** a ⊕ (¬b ∧ c) for each lane of plane `y` and its two neighbours to the right, in the form with the fewest NOTs. */
 function chi(plane: readonly Lane[], y: number): Operand[] {
   return plane.map((a, x) => {
     const b = plane[(x + 1) % 5]!;
     const c = plane[(x + 2) % 5]!;
-    // Whether the term must come out complemented for the result to be held as the next round wants it.
+    // Whether the term must be complemented for the result to have the form that the next round expects.
     const wantsComplement = a.isComplement !== COMPLEMENTS.has(x + 5 * y);
     if (b.isComplement === c.isComplement) {
       const [plain, negated] = b.isComplement === wantsComplement ? [c, b] : [b, c];
       const term = (wantsComplement ? i64.or : i64.and)(plain.value, not(negated.value));
       return i64.xor(a.value, term);
     }
-    // ¬b ∧ c is available, or its complement b ∨ ¬c; that of a is often needed for a neighbour too.
+    // ¬b ∧ c is available, or its complement b ∨ ¬c; a neighbour often needs a's complement too.
     const term = (b.isComplement ? i64.and : i64.or)(b.value, c.value);
     return i64.xor(wantsComplement === b.isComplement ? not(a.value) : a.value, term);
   });

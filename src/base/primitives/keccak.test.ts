@@ -61,7 +61,7 @@ test("keccak256 agrees with noble on messages longer than its memory, and around
   assertSame(noise(5, 0));
 });
 
-test("keccak256 gives an array of its own each time, not a Buffer", () => {
+test("keccak256 returns a new array each time, not a Buffer", () => {
   const first = keccak256(noise(3, 1));
   const copy = first.slice();
   keccak256(noise(3, 2));

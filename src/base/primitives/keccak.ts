@@ -67,8 +67,8 @@ const digestBuffer = Buffer.from(memory.buffer, DIGEST_OFFSET, DIGEST_LENGTH);
 const BLOCKS_MAX = Math.floor((memory.buffer.byteLength - MESSAGE_OFFSET) / RATE) - 1;
 
 /**
- * Where a message can be written to be hashed in place by `keccak256Message`, 127 KiB long.
- * Every function of this file writes here: use it at once, with no call between.
+ * Buffer for a message that `keccak256Message` hashes in place, 127 KiB long. Every function of this file overwrites it: use it at once, without
+ * other calls in between.
  */
 export const keccakMessage: Uint8Array = new Uint8Array(memory.buffer, MESSAGE_OFFSET, BLOCKS_MAX * RATE);
 
@@ -90,15 +90,15 @@ export function keccak256Hash(data: Uint8Array): Hash {
 }
 
 /**
- * Keccak-256 of the bytes that `text` encodes; an address or a hash gives its key in the tries. `text` is well-formed and short.
- * Not cached: a hit in a Map of 100,000 saves 0.3 us of 0.65, and what fills it costs more than that.
+ * Keccak-256 of the bytes that `text` encodes; for an address or hash, its trie key. `text` must be well-formed and short. Not cached: a hit in
+ * a Map of 100,000 saves 0.3 us of 0.65, and filling it costs more than that.
  */
 export function keccak256OfHex(text: Hex): Uint8Array {
   finish(MESSAGE_OFFSET, writeHex(text, keccakMessage, 0));
   return digestBytes.slice();
 }
 
-/** As `keccak256`, in steps of 127 KiB, some 1 ms each, between which other messages can be hashed. */
+/** `keccak256` in steps of 127 KiB, about 1 ms each, between which other messages can be hashed. */
 export function* keccak256InSteps(data: Uint8Array): Generator<undefined, Uint8Array> {
   if (data.length <= keccakMessage.length) return keccak256(data);
   const own = createKeccakModule(module, PAGES);

@@ -19,7 +19,7 @@ test("keys that differ in few bits fill the positions of a table evenly", () => 
   }
 });
 
-test("a hash is that of the key, wherever it is", () => {
+test("a hash depends on the key, not on its offset", () => {
   const bytes = Uint8Array.from({ length: 200 }, (_, i) => i * 7);
   for (let length = 0; length <= 60; length++) {
     const key = bytes.slice(31, 31 + length);

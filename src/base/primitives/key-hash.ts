@@ -1,15 +1,15 @@
 import { randomInt } from "node:crypto";
 
-/** Keys with the same hash cannot be chosen from outside. */
+/** Prevents outsiders from choosing keys with the same hash. */
 const SEED = randomInt(2 ** 31);
 
-/** 32 bits of the `length` bytes at `start`, for tables in memory: MurmurHash3. Another one in each process. */
+/** 32 bits of the `length` bytes at `start`, for tables in memory: MurmurHash3 with a seed per process. */
 export function keyHash(bytes: Uint8Array, start: number, length: number): number {
   let mixed = SEED;
   const end = start + length;
   let at = start;
   for (; at + 4 <= end; at += 4) {
-    // Written out: cold code calls what hot code has inlined, and a block hashes two hundred words.
+    // Written out: V8 calls helpers from cold code, and a block hashes two hundred words.
     const word = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
     const product = Math.imul(word, 0xcc9e2d51);
     mixed ^= Math.imul((product << 15) | (product >>> 17), 0x1b873593);

@@ -7,7 +7,7 @@ export function nearest(
   let best: string | undefined;
   let bestDistance = editsMax + 1;
   for (const candidate of candidates) {
-    // A lower bound of the edits: a caller's text, however long, is compared only with names of about its length.
+    // A lower bound of the distance: a caller's text, however long, is compared only with names of similar length.
     if (Math.abs(name.length - candidate.length) >= bestDistance) continue;
     const distance = editDistance(name, candidate);
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];

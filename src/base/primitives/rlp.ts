@@ -25,7 +25,7 @@ export class NonCanonicalSizeError extends InvalidRlpError {
   }
 }
 
-/** Lists nested deeper than this are rejected; no Ethereum structure needs more than a handful. */
+/** Maximum nesting of lists; no Ethereum structure needs more than a few levels. */
 const DEPTH_MAX = 64;
 
 export function encodeRlp(item: RlpItem): Uint8Array {
@@ -43,7 +43,7 @@ export function encodeTypedRlp(type: number, item: readonly RlpItem[]): Uint8Arr
   return bytes;
 }
 
-/** RLP of a list behind `offset` bytes. Its items are measured once, where `encodedLength` and `writeRlp` would each do that. */
+/** RLP of a list after `offset` bytes. Measures its items once, where `encodedLength` and `writeRlp` would each do so. */
 function encodeList(items: readonly RlpItem[], offset: number): Uint8Array {
   const payload = payloadLength(items);
   const bytes = new Uint8Array(offset + rlpListLength(payload));
@@ -68,7 +68,7 @@ export function encodedLength(item: RlpItem): number {
   return prefixLength(payload) + payload;
 }
 
-/** The list of items that are encoded already. */
+/** The list of already encoded items. */
 export function encodeRlpListOf(encodedItems: readonly Uint8Array[]): Uint8Array {
   let payload = 0;
   for (const item of encodedItems) payload += item.length;
@@ -81,18 +81,18 @@ export function encodeRlpListOf(encodedItems: readonly Uint8Array[]): Uint8Array
   return bytes;
 }
 
-/** Writes the prefix of a list whose encoded items take `payload` bytes; returns where the first item begins. */
+/** Writes the prefix of a list whose encoded items take `payload` bytes; returns the offset of the first item. */
 export function writeRlpListPrefix(payload: number, out: Uint8Array, offset: number): number {
   return writePrefix(0xc0, payload, out, offset);
 }
 
-/** Bytes that a list takes when its encoded items take `payload` bytes. */
+/** Bytes of a list whose encoded items take `payload` bytes. */
 export function rlpListLength(payload: number): number {
   return prefixLength(payload) + payload;
 }
 
 /**
- * The one item that fills `bytes` exactly.
+ * The only item in `bytes`, which it must fill.
  * @throws InvalidRlpError
  */
 export function decodeRlp(bytes: Uint8Array): RlpItem {
@@ -102,7 +102,7 @@ export function decodeRlp(bytes: Uint8Array): RlpItem {
 }
 
 /**
- * The item that begins at `offset`, and where the next one would begin.
+ * The item at `offset`, and the offset of the next one.
  * @throws InvalidRlpError
  */
 export function decodeRlpAt(bytes: Uint8Array, offset: number): { item: RlpItem; end: number } {
@@ -110,7 +110,7 @@ export function decodeRlpAt(bytes: Uint8Array, offset: number): { item: RlpItem;
 }
 
 /**
- * Where the item at `offset` ends; its contents are not looked at.
+ * End of the item at `offset`; does not decode its contents.
  * @throws InvalidRlpError
  */
 export function rlpItemEnd(bytes: Uint8Array, offset: number): number {
@@ -119,7 +119,7 @@ export function rlpItemEnd(bytes: Uint8Array, offset: number): number {
 }
 
 /**
- * Where the payload of the list at `offset` begins and ends; its items are not looked at.
+ * Start and end of the payload of the list at `offset`; does not decode its items.
  * @throws InvalidRlpError
  */
 export function rlpListBounds(bytes: Uint8Array, offset: number): { start: number; end: number } {
@@ -129,8 +129,8 @@ export function rlpListBounds(bytes: Uint8Array, offset: number): { start: numbe
 }
 
 /**
- * Kind and payload of the item that `bytes` begin with, which may have more after it.
- * @throws InvalidRlpError in the words of geth's `rlp.Split`
+ * Kind and payload of the first item of `bytes`, which may have more after it.
+ * @throws InvalidRlpError with the texts of geth's `rlp.Split`
  */
 export function splitRlp(bytes: Uint8Array): { isList: boolean; start: number; end: number } {
   const [first = 0] = bytes;
@@ -158,7 +158,7 @@ function lengthOfLength(length: number): number {
   return length < 0x100 ? 1 : length < 0x10000 ? 2 : length < 0x1000000 ? 3 : length < 2 ** 32 ? 4 : 5;
 }
 
-/** Writes the RLP of `item` to `out` from `offset` on; returns where it ends. */
+/** Writes the RLP of `item` to `out` from `offset` on; returns the end offset. */
 export function writeRlp(item: RlpItem, out: Uint8Array, offset: number): number {
   if (item instanceof Uint8Array) {
     if (item.length === 1 && item[0]! < 0x80) {
@@ -187,14 +187,14 @@ function writePrefix(base: number, length: number, out: Uint8Array, offset: numb
   return offset + 1 + size;
 }
 
-/** An item's kind and where its payload is: `length` bytes from `start`. */
+/** An item's kind and its payload: `length` bytes from `start`. */
 export type RlpPrefix = {
   readonly isList: boolean;
   readonly start: number;
   readonly length: number;
 };
 
-/** The prefix of the item at `offset`, for an item that must end at `end` or before. */
+/** The prefix of the item at `offset`, which must end at or before `end`. */
 function readPrefix(bytes: Uint8Array, offset: number, end: number, depth: number): RlpPrefix {
   const prefix = rlpPrefix(bytes, offset, end, depth);
   if (hasShorterForm(bytes, offset, prefix)) throw new NonCanonicalSizeError();
@@ -207,8 +207,8 @@ export function hasShorterForm(bytes: Uint8Array, offset: number, { isList, star
 }
 
 /**
- * Like `decodeRlpAt`, but decodes only the prefix; `hasShorterForm` is left to the caller.
- * @param depth how many lists the item is in
+ * Like `decodeRlpAt`, but decodes only the prefix; callers must check `hasShorterForm`.
+ * @param depth number of enclosing lists
  * @throws InvalidRlpError
  */
 export function rlpPrefix(bytes: Uint8Array, offset: number, end: number, depth: number): RlpPrefix {
@@ -225,7 +225,7 @@ export function rlpPrefix(bytes: Uint8Array, offset: number, end: number, depth:
     if (start > end) throw new InvalidRlpError(tooLarge(depth));
     length = 0;
     for (let i = offset + 1; i < start; i++) length = length * 256 + bytes[i]!;
-    // A length below 56 has a shorter form, and so has one with leading zeros.
+    // A length below 56, or with leading zeros, has a shorter form.
     if (length < 56 || bytes[offset + 1] === 0) {
       throw new NonCanonicalSizeError();
     }

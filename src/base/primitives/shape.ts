@@ -1,6 +1,6 @@
-/** Checks of plain data that this program did not make: files, messages of other processes, answers of other nodes. */
+/** Checks plain data from outside this program: files, messages of other processes, answers of other nodes. */
 
-/** The fault of a value as a phrase that begins with its place; undefined where it has the shape. */
+/** The fault of a value as a phrase that begins with its place; undefined if it has the shape. */
 export type Shape = (value: unknown) => string | undefined;
 
 export const nothing: Shape = (value) => (value === undefined ? undefined : "is there");
@@ -46,7 +46,7 @@ export function listOf(shape: Shape, countMax = Number.POSITIVE_INFINITY): Shape
   };
 }
 
-/** Members by any name. */
+/** Members of any name. */
 export function recordOf(shape: Shape): Shape {
   return (value) => {
     if (!isPlainObject(value)) return "is not an object";
@@ -58,7 +58,7 @@ export function recordOf(shape: Shape): Shape {
   };
 }
 
-/** These members and any others; one that may be undefined may be absent. */
+/** These members and any others; members that may be undefined may be absent. */
 export function members(shapes: Readonly<Record<string, Shape>>): Shape {
   const entries = Object.entries(shapes);
   return (value) => {
@@ -71,7 +71,7 @@ export function members(shapes: Readonly<Record<string, Shape>>): Shape {
   };
 }
 
-/** These members and no others; one that may be undefined may be absent. */
+/** Exactly these members; members that may be undefined may be absent. */
 export function object(shapes: Readonly<Record<string, Shape>>): Shape {
   const known = members(shapes);
   return (value) => {
@@ -82,12 +82,12 @@ export function object(shapes: Readonly<Record<string, Shape>>): Shape {
   };
 }
 
-/** So much a value has at least besides its text or its bytes. */
+/** Minimum weight of a value, in addition to its text or bytes. */
 const VALUE_WEIGHT = 8;
 
 /**
- * Data of any form that crosses between processes, in all no heavier than `weightMax`: characters and bytes, and 8 for each value.
- * @param depthMax of lists and objects in each other
+ * Data of any form from another process, with a total weight of at most `weightMax`: characters and bytes, and 8 for each value.
+ * @param depthMax nesting of lists and objects
  */
 export function plain(weightMax: number, depthMax: number): Shape {
   return (value) => {
@@ -125,7 +125,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** An object without a class: neither an array nor what structured clones make of maps, sets and bytes. */
+/** A plain object: neither an array nor a structured clone of a map, set or bytes. */
 function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

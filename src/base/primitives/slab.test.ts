@@ -10,7 +10,7 @@ test("allocateShared gives arrays that do not overlap", () => {
   }
 });
 
-test("allocateShared gives a long array a buffer of its own", () => {
+test("allocateShared gives a long array a separate buffer", () => {
   const bytes = allocateShared(100_000);
   assert.equal(bytes.buffer.byteLength, 100_000);
 });

@@ -1,13 +1,13 @@
-/** Long enough that the cost of an ArrayBuffer is shared by hundreds of small arrays, short enough to be let go soon. */
+/** Large enough that hundreds of small arrays share the cost of an ArrayBuffer, small enough to be freed soon. */
 const SLAB_LENGTH = 65_536;
 
 let slab = new ArrayBuffer(SLAB_LENGTH);
 let used = 0;
 
 /**
- * An array of `length` bytes, contents undefined, cut from a buffer that others share: for short arrays made by the thousand. The garbage
- * collector's work for arrays over 64 bytes of their own was half the time of a trie update (bench/micro/trie.ts).
- * One of them keeps 64 KiB alive, so long-lived bytes should not share it with short-lived ones.
+ * An array of `length` bytes with undefined contents, cut from a shared buffer: for thousands of short arrays. Collecting arrays over 64 bytes
+ * with separate buffers took half the time of a trie update (bench/micro/trie.ts). Each keeps 64 KiB alive, so long-lived bytes should not share
+ * a buffer with short-lived ones.
  */
 export function allocateShared(length: number): Uint8Array {
   if (length > SLAB_LENGTH >> 3) return new Uint8Array(length);

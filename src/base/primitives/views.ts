@@ -1,7 +1,4 @@
-/**
- * Bytes that are written again and again, by length: to make a view of them for each use takes as long as it takes to write some. Who is given them
- * copies what it keeps.
- */
+/** Views of a reused buffer, by length: creating a view for each use takes as long as writing a few bytes. Users must copy what they keep. */
 export class Views {
   readonly #bytes: Uint8Array;
   readonly #views: Uint8Array[] = [];
@@ -10,7 +7,7 @@ export class Views {
     this.#bytes = new Uint8Array(lengthMax);
   }
 
-  /** The first `length` bytes; longer ones than the longest are new. */
+  /** The first `length` bytes; a new array if that exceeds the buffer. */
   of(length: number): Uint8Array {
     if (length > this.#bytes.length) return new Uint8Array(length);
     this.#views[length] ??= this.#bytes.subarray(0, length);

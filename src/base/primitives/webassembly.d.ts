@@ -1,6 +1,6 @@
 /**
- * The part of the WebAssembly JavaScript interface the node uses. The compiler has these types only in its `dom` library,
- * which would bring `window` and `document` along; the types of Node 20 leave them out.
+ * The part of the WebAssembly JavaScript interface that the node uses. TypeScript has these types only in its `dom` library, which would add
+ * `window` and `document`; the types of Node 20 lack them.
  */
 declare namespace WebAssembly {
   class Module {

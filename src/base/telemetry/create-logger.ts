@@ -14,22 +14,25 @@ const FORMATS: Readonly<Record<LogFormat, (line: LogLine, color: boolean) => str
 export type LoggerOptions = {
   readonly level: LogLevel;
   readonly format: LogFormat;
-  /** Paints levels in text form. */
+  /** Colours levels in text form. */
   readonly color?: boolean;
-  /** Takes one line with its line feed. */
+  /** Takes one line, including its line feed. */
   readonly write: (line: string) => void;
   /** Milliseconds of the Unix clock. */
   readonly now?: () => number;
 };
 
-/** The root of a tree of loggers, whose level can be changed while it runs. */
+/** The root of a tree of loggers, whose level can change at run time. */
 export interface RootLogger extends Logger {
   level(): LogLevel;
-  /** Applies to this logger and to every child, also to those made before. */
+  /** Applies to this logger and all children, including existing ones. */
   setLevel(level: LogLevel): void;
-  /** Levels of single files, in the syntax of geth's vmodule; false when `rules` is not that. While there are any, each line costs a stack. */
+  /**
+   * Sets levels of single files, in the syntax of geth's vmodule; false if `rules` is malformed. While rules exist, each line costs a stack
+   * trace.
+   */
   setFileLevels(rules: string): boolean;
-  /** The line of code `file.ts:234` is logged at info with its stack; "" ends that. False when `at` is neither. */
+  /** Logs a stack at info whenever the code line `file.ts:234` logs; "" ends that. False if `at` is malformed. */
   setBacktraceAt(at: string): boolean;
 }
 
@@ -46,7 +49,7 @@ export function createLogger(options: LoggerOptions): RootLogger {
   let backtraceAt: CallSite | undefined;
   const originalPosition = createSourcePositions();
 
-  /** True if some lines may be written below the level. */
+  /** Whether call sites can enable lines below the level. */
   const looksAtCallSites = () => rules.length > 0 || backtraceAt !== undefined;
 
   function make(module: string, inherited: LogData): Logger {

@@ -18,7 +18,7 @@ import type { Metrics } from "./metrics.ts";
 export type Failures = {
   /** Logs and counts `error`. @param where a constant name */
   report(where: string, error: unknown, data?: LogData): ErrorClass;
-  /** `work` as a callback that never throws: a failure of it, or of the promise it returns, is reported. */
+  /** `work` as a callback that never throws: its failures, and those of its promise, are reported. */
   guard<Args extends readonly unknown[]>(where: string, work: (...args: Args) => unknown): (...args: Args) => void;
 };
 
@@ -46,7 +46,7 @@ export function createFailures(log: Logger, metrics: Pick<Metrics, "counter">): 
   return failures;
 }
 
-/** Runs `work`; a failure of it, or of the promise it returns, is reported and not thrown. */
+/** Runs `work`; reports its failures, and those of its promise, instead of throwing. */
 export function runGuarded<Args extends readonly unknown[]>(
   failures: Pick<Failures, "report">,
   where: string,

@@ -1,8 +1,8 @@
 import { createTimers, type Timers } from "./timers.ts";
 
 /**
- * Of a thread, a child process or a command, which no `Failures` counts for: a failure of their work reaches the event loop, which ends them with
- * the error. Lint allows them in entry points only.
+ * Timers of a thread, child process or command without `Failures`: a failure of their work reaches the event loop, which ends the process with
+ * the error. Lint allows them only in entry points.
  */
 export const fatalTimers: Timers = createTimers({
   report(_where, error) {

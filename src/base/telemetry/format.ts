@@ -11,18 +11,15 @@ export type LogLine = {
   readonly data: LogData;
 };
 
-/** Longest text of one value: a caller's megabyte must not become a megabyte of log. */
+/** Maximum text of one value: a caller's megabyte must not become a megabyte of log. */
 const VALUE_LENGTH_MAX = 1024;
-/** Longest line: what syslog and container runtimes take without splitting it. */
+/** Maximum length of a line that syslog and container runtimes do not split. */
 const LINE_LENGTH_MAX = 16 * 1024;
-/** Most entries shown of an array or object. */
+/** Maximum entries shown of an array or object. */
 const ENTRIES_MAX = 32;
 const DEPTH_MAX = 4;
 
-/**
- * Names whose values are never written. The habit of not logging secrets is the rule; this is the net below it,
- * for the day someone logs a whole request.
- */
+/** Names whose values are never written. The rule is not to log secrets; this is the safety net for code that logs a whole request. */
 const SECRET_NAME = /pass(word|phrase)|private_?-?key|priv_?key|secret|mnemonic|token|jwt|authoriz/i;
 
 const COLORS: Readonly<Record<LogLevel, string>> = {
@@ -44,11 +41,11 @@ export function formatJson(line: LogLine): string {
   };
   // Twice: the first puts the head first, the second prevents data from replacing it.
   const text = jsonOf({ ...head, ...(plain(line.data, 0) as object), ...head });
-  // Half an object is not JSON, so a line that is too long says so and keeps only the fields that identify it.
+  // Half an object is not valid JSON, so a truncated line is marked and keeps only the fields that identify it.
   return text.length <= LINE_LENGTH_MAX ? text : jsonOf({ ...head, cut: text.length });
 }
 
-/** `2026-01-01T00:00:00.000Z info  chain: block imported number=1`, for people. */
+/** `2026-01-01T00:00:00.000Z info  chain: block imported number=1`, for humans. */
 export function formatText(line: LogLine, color: boolean): string {
   const level = line.level.padEnd(5);
   const parts = [
@@ -63,7 +60,7 @@ export function formatText(line: LogLine, color: boolean): string {
   return text.length <= LINE_LENGTH_MAX ? text : `${text.slice(0, LINE_LENGTH_MAX)}…`;
 }
 
-/** `warn  rpc: origin rejected  origin=https://…`, for people at a terminal: the time is that of the lines around it. */
+/** `warn  rpc: origin rejected  origin=https://…`, for a terminal: without the time, which nearby lines show. */
 export function formatPretty(line: LogLine, color: boolean): string {
   const level = line.level === "info" ? "" : `${line.level.padEnd(5)} `;
   const head = escapeControls(`${line.module ? `${line.module}: ` : ""}${clip(line.message)}`);
@@ -82,12 +79,12 @@ function textOf(value: unknown): string {
   return jsonOf(value);
 }
 
-/** JSON without raw control characters: JSON.stringify leaves DEL, C1 and formatting characters as they are. */
+/** JSON without raw control characters: JSON.stringify does not escape DEL, C1 and formatting characters. */
 function jsonOf(value: unknown): string {
   return escapeControls(JSON.stringify(value) ?? "undefined");
 }
 
-/** A copy of `value` that JSON can hold: bounded, without secrets, each odd type as text. */
+/** A bounded copy of `value` for JSON, without secrets, with unusual types as text. */
 function plain(value: unknown, depth: number): unknown {
   switch (typeof value) {
     case "string":

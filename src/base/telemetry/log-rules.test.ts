@@ -20,7 +20,7 @@ test("parseRules names a file, a folder, or folders at any depth", () => {
   assert.deepEqual(parseRules(""), []);
 });
 
-test("parseRules rejects what is not a list of pattern=N", () => {
+test("parseRules rejects anything but a list of pattern=N", () => {
   for (const wrong of ["rpc", "rpc=", "=3", "rpc=high", "a=1=2", "rpc=3,", ","]) {
     assert.equal(parseRules(wrong), undefined, wrong);
   }

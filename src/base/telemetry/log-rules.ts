@@ -1,20 +1,20 @@
 import type { LogLevel } from "./logger.ts";
 import type { SourcePosition } from "./source-positions.ts";
 
-/** Where a line is logged: the file's path and the line in it. */
+/** Where a line is logged: file path and line number. */
 export type CallSite = { readonly file: string; readonly line: number };
 
 type Rule = { readonly path: RegExp; readonly level: LogLevel };
 
-/** geth's numbers of levels: 0 critical, which nothing here is, to 5 trace. */
+/** geth's level numbers: 0 critical, which this program does not use, to 5 trace. */
 const LEVELS: readonly LogLevel[] = ["silent", "error", "warn", "info", "debug", "trace"];
 
-/** The level that geth numbers `number`; above 5 trace. */
+/** The level with geth's `number`; trace above 5. */
 export function levelNumbered(number: number): LogLevel {
   return LEVELS[Math.min(Math.max(number, 0), LEVELS.length - 1)]!;
 }
 
-/** Levels of single files, in the syntax of geth's vmodule: `pattern=N,…`; undefined when `text` is not that. */
+/** Levels of single files, in the syntax of geth's vmodule: `pattern=N,…`; undefined if `text` is malformed. */
 export function parseRules(text: string): readonly Rule[] | undefined {
   const rules: Rule[] = [];
   for (const part of text.split(",")) {
@@ -27,7 +27,7 @@ export function parseRules(text: string): readonly Rule[] | undefined {
   return rules;
 }
 
-/** `file.ts` is a file, any other path all files of a folder; `*` is any number of folders. Suffixes `.ts`, `.js` and `.go` mean the same. */
+/** `file.ts` is a file, any other path all files of a folder; `*` is any number of folders. The suffixes `.ts`, `.js` and `.go` are equivalent. */
 function pathPattern(pattern: string): RegExp {
   const isFile = /\.(?:ts|js|go)$/.test(pattern);
   const parts = pattern
@@ -38,20 +38,20 @@ function pathPattern(pattern: string): RegExp {
   return new RegExp(`${path}${isFile ? "" : "/[^/]+"}\\.(?:ts|js)$`);
 }
 
-/** `file.ts:234`; undefined when `text` is not that. */
+/** `file.ts:234`; undefined if `text` is malformed. */
 export function parseCallSite(text: string): CallSite | undefined {
   const found = /^([^\s:]+)\.(?:ts|js|go):([1-9]\d*)$/.exec(text);
   return found ? { file: found[1]!, line: Number(found[2]) } : undefined;
 }
 
-/** True when `site` is the line that `wanted` names, whatever folder its file is in. */
+/** Whether `site` is the line `wanted`, whatever folder its file is in. */
 export function isCallSite(site: CallSite, wanted: CallSite): boolean {
   if (site.line !== wanted.line) return false;
   const name = site.file.replace(/\.(?:ts|js)$/, "");
   return name === wanted.file || name.endsWith(`/${wanted.file}`);
 }
 
-/** The level of the last rule that `file` matches. */
+/** The level of the last rule that matches `file`. */
 export function ruleLevel(rules: readonly Rule[], file: string): LogLevel | undefined {
   return rules.findLast(({ path }) => path.test(file))?.level;
 }

@@ -1,15 +1,15 @@
-/** Least to most talkative. `silent` logs nothing. */
+/** From least to most verbose. `silent` logs nothing. */
 export const LOG_LEVELS = ["silent", "error", "warn", "info", "debug", "trace"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Facts of one event. Values of keys that name a secret are never written, whatever they hold. */
+/** Data of one event. Values whose key names a secret are never written. */
 export type LogData = Readonly<Record<string, unknown>>;
 
 /**
- * Reports events: a constant message, and everything that varies in `data`.
+ * Reports events: a constant message, and all variable parts in `data`.
  *
- * `error`: the operator must act. `warn`: the operator may have to act. `info`: at most once a block.
- * `debug`: once a request. `trace`: more often.
+ * `error`: the operator must act. `warn`: the operator may have to act. `info`: at most once per block. `debug`: once per request. `trace`: more
+ * often.
  */
 export interface Logger {
   error(message: string, data?: LogData): void;
@@ -17,9 +17,9 @@ export interface Logger {
   info(message: string, data?: LogData): void;
   debug(message: string, data?: LogData): void;
   trace(message: string, data?: LogData): void;
-  /** True when a line of `level` would be written; ask before computing costly data. */
+  /** Whether a line of `level` would be written; check before computing costly data. */
   enabled(level: Exclude<LogLevel, "silent">): boolean;
-  /** A logger that puts `module` and `data` on each of its lines. */
+  /** A logger that adds `module` and `data` to each line. */
   child(module: string, data?: LogData): Logger;
 }
 

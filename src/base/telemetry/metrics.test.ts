@@ -90,7 +90,7 @@ test("mergeExpositions of one text is that text", () => {
   assert.equal(mergeExpositions([text]), text);
 });
 
-test("renewableMetrics goes on counting and reads a gauge from its newest owner", () => {
+test("renewableMetrics continues counters and reads a gauge from its newest owner", () => {
   const metrics = renewableMetrics(createMetrics("test"));
   for (const height of [5, 0]) {
     metrics.counter({ name: "blocks_total", help: "" }).add(2);

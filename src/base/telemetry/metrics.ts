@@ -10,7 +10,7 @@ type MetricOptions = {
 };
 
 type CounterOptions = MetricOptions & {
-  /** Of the one label, where they are known: each counts from 0 on, so that Prometheus sees the first event as an increase. */
+  /** Known values of the only label: each starts at 0, so that Prometheus sees the first event as an increase. */
   readonly values?: readonly string[];
 };
 
@@ -26,11 +26,11 @@ export interface Histogram {
   observe(value: number, labels?: Labels): void;
 }
 
-/** Declares metrics and prints them all; each module declares its own, beside the code that moves them. */
+/** Declares and prints metrics; each module declares its own, beside the code that updates them. */
 export interface Metrics {
   counter(options: CounterOptions): Counter;
   gauge(options: MetricOptions): Gauge;
-  /** A gauge whose value is requested when it is read. */
+  /** A gauge whose value is computed on read. */
   gaugeOf(options: Omit<MetricOptions, "labels">, read: () => number): void;
   /** @param options.buckets upper bounds, ascending; +Inf is added */
   histogram(options: MetricOptions & { readonly buckets: readonly number[] }): Histogram;
@@ -38,7 +38,7 @@ export interface Metrics {
   exposition(): string;
 }
 
-/** Declares gauges without labels whose values are requested when they are read. @param gauges by name: the help text, and what reads the value */
+/** Declares gauges without labels, computed on read. @param gauges by name: the help text, and the function that reads the value */
 export function declareGauges(
   metrics: Pick<Metrics, "gaugeOf">,
   gauges: Readonly<Record<string, readonly [help: string, read: () => number]>>,
@@ -47,8 +47,8 @@ export function declareGauges(
 }
 
 /**
- * Most label combinations of one metric. Labels come from tables (method names, rejection codes), so this is never
- * reached unless a caller's text became a label; then the rest is counted together instead of filling the memory.
+ * Maximum label combinations of one metric. Labels come from tables (method names, rejection codes), so only a caller's text as a label could
+ * reach it; further combinations then share one series instead of filling memory.
  */
 const SERIES_MAX = 1000;
 const OVERFLOW = "other";
@@ -58,7 +58,7 @@ export const SECONDS_BUCKETS: readonly number[] = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];
 
-/** An empty registry; every metric's name carries `prefix` and an underscore. */
+/** An empty registry; metric names get the prefix `prefix_`. */
 export function createMetrics(prefix = "evmint"): Metrics {
   const metrics = new Map<string, { help: string; type: string; lines: () => string[] }>();
 
@@ -130,7 +130,7 @@ export function createMetrics(prefix = "evmint"): Metrics {
   };
 }
 
-/** The values of one metric by their labels as text; a metric without labels has its one value from the start. */
+/** The values of one metric by label text; a metric without labels has its value from the start. */
 function createSeries<T>(options: MetricOptions, initial: () => T) {
   const names = options.labels ?? [];
   const series = new Map<string, T>();
@@ -144,7 +144,7 @@ function createSeries<T>(options: MetricOptions, initial: () => T) {
     return entry;
   }
 
-  /** Of a metric with one label: by its value, so that counting builds no text. */
+  /** Values of a metric with one label, so that counting builds no text. */
   const byOnlyLabel = new Map<string, T>();
 
   function of(labels: Labels): T {
@@ -180,8 +180,8 @@ function escapeLabel(text: string): string {
 }
 
 /**
- * Several registries in Prometheus' text form as one: samples of one name and labels are added up. That is right for what is counted and
- * for gauges of things that each process has some of.
+ * Merges several registries in Prometheus' text form: adds up samples with equal name and labels. That is right for counters, and for gauges
+ * whose objects are spread over processes.
  */
 export function mergeExpositions(texts: readonly string[]): string {
   /** Comment lines and samples of a metric, in the order of their first appearance. */
@@ -214,8 +214,8 @@ export function mergeExpositions(texts: readonly string[]): string {
 }
 
 /**
- * `metrics` that may be declared more than once, because the modules that declare them are replaced while the node runs: counts go on, and
- * a gauge is read from its newest owner.
+ * Wraps `metrics` for repeated declarations by modules that are replaced at run time: counters continue, and a gauge is read from its newest
+ * owner.
  */
 export function renewableMetrics(metrics: Metrics): Metrics {
   const declared = new Map<string, unknown>();

@@ -18,7 +18,7 @@ test("a URL without user has no header, and WebSocket URLs an origin", () => {
   assert.deepEqual([headers, origin], [{}, "ws://[::1]:8546"]);
 });
 
-test("what is no URL of the wanted schemes is undefined; a stray % is a character", () => {
+test("parseRemoteUrl returns undefined for other schemes and accepts a stray %", () => {
   for (const text of ["", "localhost:8545", "file:///etc/passwd", "javascript:1", "http://"]) {
     assert.equal(parseRemoteUrl(text, ["http", "https"]), undefined, text);
   }

@@ -1,15 +1,15 @@
-/** Where a request to another program goes. */
+/** The target of a request to another program. */
 export type RemoteUrl = {
-  /** Without the user and password of the text it was parsed from. */
+  /** Without user and password. */
   readonly url: string;
-  /** `authorization` where there was a user or a password. */
+  /** `authorization`, if the URL had a user or password. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Scheme, host and port: all that may be shown. A path or query may hold the key of a provider. */
+  /** Scheme, host and port: the only parts to show. A path or query may contain a provider's key. */
   readonly origin: string;
 };
 
 /**
- * Parses the URL of another program; undefined when `text` is not a URL with one of `schemes`.
+ * Parses the URL of another program; undefined if `text` is not a URL with one of `schemes`.
  * @param schemes such as `http`
  */
 export function parseRemoteUrl(text: string, schemes: readonly string[]): RemoteUrl | undefined {
@@ -30,7 +30,7 @@ export function parseRemoteUrl(text: string, schemes: readonly string[]): Remote
   };
 }
 
-/** A stray % is not an error for the URL parser. */
+/** The URL parser accepts a stray %. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

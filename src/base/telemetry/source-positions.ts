@@ -9,8 +9,8 @@ export type SourcePosition = {
 };
 
 /**
- * Maps positions in bundled files to the sources, by the source map beside each. A map is read at the first position in its
- * file; positions in files without one stay as they are.
+ * Maps positions in bundled files to the sources, by the source map beside each file. Loads a map on first use; positions in files without one
+ * are unchanged.
  */
 export function createSourcePositions(): (position: SourcePosition) => SourcePosition {
   const maps = new Map<string, SourceMap | undefined>();

@@ -116,7 +116,7 @@ for (const [name, create] of [
   });
 }
 
-test("ManualTimers names what waits, the next first, and says when something begins to", async () => {
+test("ManualTimers names waiting work, the next first, and reports when work begins to wait", async () => {
   const timers = new ManualTimers();
   const scheduled = timers.scheduled("late", 2);
   timers.every(30, "late", () => {}, { keepsAlive: true });
@@ -142,7 +142,7 @@ test("ManualTimers.advance throws a failure that no Failures takes", async () =>
   timers.check();
 });
 
-test("ManualTimers.turn runs what waits for a turn, without what that adds", () => {
+test("ManualTimers.turn runs the work that waits for a turn, but not work added meanwhile", () => {
   const timers = new ManualTimers({ holdsTurns: true });
   const ran: number[] = [];
   const again = timers.deferred("work", () => {

@@ -1,42 +1,42 @@
 import { type Failures, runGuarded } from "./failures.ts";
 
-/** Work that waits. */
+/** Scheduled work. */
 export type Timer = {
-  /** After it the work does not run, unless it has already. */
+  /** Prevents the work from running, unless it has already. */
   cancel(): void;
 };
 
 export type TimerOptions = {
-  /** Whether the process stays alive for it; false if absent. */
+  /** Whether it keeps the process alive; default: false. */
   readonly keepsAlive?: boolean;
 };
 
 export type SleepOptions = {
-  /** Rejects the promise with its reason. */
+  /** Aborting it rejects the promise with its reason. */
   readonly signal?: AbortSignal | undefined;
-  /** true if absent: a process that ends during an `await` ends without a word. */
+  /** Default: true, because a process that ends during an `await` ends silently. */
   readonly keepsAlive?: boolean;
 };
 
 /**
- * Work that runs later, each inside the guard of `Failures`: an exception in a bare timer reaches the event loop, which ends the node.
- * `where` names the work in the log and in `evmint_failures_total`: a constant. Only this file uses the timers of Node; lint rejects them elsewhere.
+ * Schedules work inside the guard of `Failures`: an exception in a bare timer reaches the event loop, which ends the node. `where`, a constant,
+ * names the work in the log and in `evmint_failures_total`. Only this file uses Node's timers; lint rejects them elsewhere.
  */
 export type Timers = {
-  /** Milliseconds since some moment, whatever happens to the wall clock. */
+  /** Monotonic milliseconds, independent of the wall clock. */
   now(): number;
-  /** Once, `ms` from now; spans longer than Node's limit of 24 days are waited for too. */
+  /** Once, `ms` from now; supports delays beyond Node's limit of 24 days. */
   after(ms: number, where: string, work: () => unknown, options?: TimerOptions): Timer;
-  /** Every `ms`, until it is cancelled. */
+  /** Every `ms`, until cancelled. */
   every(ms: number, where: string, work: () => unknown, options?: TimerOptions): Timer;
-  /** In a later turn of the event loop. @param options it keeps the process alive if they are absent */
+  /** In a later turn of the event loop. @param options if absent, it keeps the process alive */
   soon(where: string, work: () => unknown, options?: TimerOptions): Timer;
-  /** For hot paths: each call of the result runs `work` once in a later turn, without a closure for each. */
+  /** For hot paths: each call of the result runs `work` once in a later turn, without a new closure. */
   deferred(where: string, work: () => unknown): () => void;
   sleep(ms: number, options?: SleepOptions): Promise<void>;
 };
 
-/** `setTimeout` turns a longer delay into one of a millisecond. */
+/** `setTimeout` turns a longer delay into one millisecond. */
 const DELAY_MS_MAX = 2 ** 31 - 1;
 
 export function createTimers(failures: Pick<Failures, "report">): Timers {

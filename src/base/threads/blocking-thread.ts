@@ -7,24 +7,27 @@ import { errorFromData } from "./plain-data.ts";
 import { type NodeThread, startThread, type ThreadEntry } from "./start-thread.ts";
 import { beginWait } from "./waits.ts";
 
-/** The thread did not answer, or has ended: it was given up, and the next call starts another. */
+/** The thread did not answer, or has ended: it was abandoned, and the next call starts another. */
 export class ThreadGivenUpError extends NodeError {
   readonly code = "WORKER_GIVEN_UP";
 }
 
-/** Indexes of the words that both threads share. */
+/** Indexes of the shared words. */
 const SIGNAL = {
-  /** Is another number after each message of the thread. */
+  /** Changes with each message of the thread. */
   messages: 0,
-  /** Is another number after each BEAT_MS in which the thread was alive. */
+  /** Changes every BEAT_MS while the thread is alive. */
   beats: 1,
 } as const;
 const BEAT_MS = 100;
-/** How often it is looked whether the thread is alive. */
+/** Interval of checks whether the thread is alive. */
 const LOOK_MS = 250;
-/** A thread without a beat for so long has ended: it decodes the largest answer in a fifth of that. While this thread waits, it gets no event of it. */
+/**
+ * A thread without a beat for this long has ended: decoding the largest answer takes a fifth of it. A waiting thread gets no events that would
+ * tell.
+ */
 const SILENCE_MS_MAX = 2_000;
-/** Starting it loads the program. */
+/** The start includes loading the program. */
 const START_MS_MAX = 30_000;
 
 type BlockingThreadData = {
@@ -34,11 +37,11 @@ type BlockingThreadData = {
 };
 
 type BlockingThreadOptions = {
-  /** The module that the thread runs, which calls `serveBlockingThread`. */
+  /** The thread's module, which calls `serveBlockingThread`. */
   readonly entry: ThreadEntry;
-  /** What that function answers in the thread; asked for at each start. */
+  /** Data for that function in the thread; called at each start. */
   readonly data: () => unknown;
-  /** Of its JavaScript heap. */
+  /** Size of its JavaScript heap. */
   readonly heapMegabytesMax: number;
   readonly onEnded: (error: Error) => void;
 };
@@ -46,8 +49,8 @@ type BlockingThreadOptions = {
 type Running = Omit<BlockingThreadData, "data"> & { readonly worker: NodeThread };
 
 /**
- * A thread that answers calls while this one waits, because code that cannot wait for a promise needs the answer. It is started when it is
- * needed: again after it has ended, and after it had to be given up.
+ * A thread that answers calls while this thread blocks, for code that needs an answer but cannot await a promise. It starts on demand, and again
+ * after it has ended or was abandoned.
  */
 export class BlockingThread<There extends Handlers> {
   readonly #options: BlockingThreadOptions;
@@ -57,11 +60,11 @@ export class BlockingThread<There extends Handlers> {
 
   constructor(options: BlockingThreadOptions) {
     this.#options = options;
-    // Ready when the first call comes.
+    // Starts now, to be ready for the first call.
     this.#start();
   }
 
-  /** Waits for the answer. @throws ThreadGivenUpError after `msMax`, and errors of the thread's function */
+  /** Blocks until the answer. @throws ThreadGivenUpError after `msMax`, and errors of the thread's function */
   call<Name extends keyof There & string>(
     name: Name,
     input: InputOf<There, Name>,
@@ -137,7 +140,7 @@ export class BlockingThread<There extends Handlers> {
     return running;
   }
 
-  /** No one listens to the thread from here on. */
+  /** Ignores the thread from now on. */
   #giveUp(running: Running, what: string): ThreadGivenUpError {
     this.#running = undefined;
     end(running).catch(this.#options.onEnded);
@@ -154,7 +157,7 @@ async function end({ worker, port }: Running): Promise<void> {
   await worker.end();
 }
 
-/** In the thread: answers the calls of its `BlockingThread`. @param handlers made of what `data` answered */
+/** Answers the calls of the thread's `BlockingThread`. @param handlers made from the result of `data` */
 export function serveBlockingThread<Data>(handlers: (data: Data) => Handlers, timers: Pick<Timers, "every">): void {
   const { port, signal, data } = threadData<BlockingThreadData>();
   const advance = (index: number) => {

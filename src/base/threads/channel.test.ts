@@ -59,7 +59,7 @@ test("a rejection keeps its class of errors, code and details, and a bug stays o
   });
 });
 
-test("what cannot be sent, and what nobody offers, is an error of that call alone", async () => {
+test("an unsendable input and an unknown name fail only their own call", async () => {
   const { client } = connected({ make: (_input: undefined) => () => {}, echo: (id: number) => id });
   await assert.rejects(client.call("make", undefined), { name: "DataCloneError" });
   await assert.rejects(client.call("toString" as "echo", 1), { name: "InvariantError" });
@@ -87,7 +87,7 @@ test("a call is aborted with its caller, also with one that gave up before", asy
   await assert.rejects(client.call("wait", undefined, { cancel: gone }), { message: "true" });
 });
 
-test("an answer that is there comes before events that were emitted after it, and after those before", async () => {
+test("an immediate answer keeps its place among the events around it", async () => {
   const seen: string[] = [];
   const { client, server } = connected({}, { note: (event: string) => seen.push(event) });
   server.serve({
@@ -116,7 +116,7 @@ test("buffers of inputs and results are moved, not copied", async () => {
   assert.equal(bytes.length, 0);
 });
 
-test("once a channel is closed its calls fail and those of the other side are aborted", async () => {
+test("closing a channel fails its calls and aborts the other side's", async () => {
   const calls: ServedCall[] = [];
   const { client, server } = connected({
     wait(_input: undefined, call: ServedCall) {

@@ -3,12 +3,12 @@ import type { CancelToken } from "./cancel-token.ts";
 import { type ErrorData, errorDataOf, errorFromData } from "./plain-data.ts";
 
 /**
- * What one side of a channel offers by name: functions of one input of plain data. The other side calls them, or emits to them an event,
- * which has no answer.
+ * The functions that one side of a channel offers by name, each with one input of plain data. The other side calls them, or emits events to
+ * them, which have no answer.
  */
 export type Handlers = Readonly<Record<string, (input: never, call: ServedCall) => unknown>>;
 
-/** What the handlers `Here` are called with by the other side. */
+/** The input that the other side passes to a handler of `Here`. */
 export type InputOf<Here extends Handlers, Name extends keyof Here> = Parameters<Here[Name]>[0];
 export type ResultOf<Here extends Handlers, Name extends keyof Here> = Awaited<
   ReturnType<Here[Name]> extends Moved<infer Value> ? Value : ReturnType<Here[Name]>
@@ -21,21 +21,21 @@ export type ChannelMessage =
       readonly name: string;
       readonly input: unknown;
     }
-  /** Nobody waits for the answer to call `id` any more. */
+  /** The caller of `id` no longer waits for the answer. */
   | { readonly kind: "abort"; readonly id: number }
   | { readonly kind: "result"; readonly id: number; readonly value: unknown }
   | { readonly kind: "error"; readonly id: number; readonly error: ErrorData }
   | { readonly kind: "event"; readonly name: string; readonly input: unknown };
 
 /**
- * Sends a message to the other side, after those before it.
- * @param attached buffers that are moved in place of a copy, or what else can be taken along
+ * Sends a message to the other side, in order.
+ * @param attached buffers to transfer instead of copying, or another attachment of the medium
  */
 export type Send = (message: ChannelMessage, attached?: unknown) => void;
 
 export type CallOptions = {
   readonly cancel?: CancelToken | undefined;
-  /** As of `Send`. */
+  /** See `Send`. */
   readonly attached?: unknown;
 };
 
@@ -50,11 +50,11 @@ export class Moved<Value = unknown> {
   }
 }
 
-/** A call of the other side, as its handler sees it. */
+/** A call by the other side, as its handler sees it. */
 export class ServedCall implements CancelToken {
-  /** What came with the message. */
+  /** The message's attachment. */
   readonly attached: unknown;
-  /** Called once its result is sent. */
+  /** Called once the result is sent. */
   afterReply: (() => void) | undefined;
   #controller: AbortController | undefined;
   isAborted = false;
@@ -82,7 +82,7 @@ type WaitingCall = {
   readonly abort: () => void;
 };
 
-/** How errors cross, where more than `ErrorData` has to. */
+/** How errors cross the channel, if `ErrorData` is not enough. */
 export type ErrorCodec = {
   readonly toData: (error: unknown) => ErrorData;
   readonly fromData: (data: ErrorData) => Error;
@@ -91,12 +91,11 @@ export type ErrorCodec = {
 const PLAIN_ERRORS: ErrorCodec = { toData: errorDataOf, fromData: errorFromData };
 
 /**
- * One end of a channel between two threads, processes, or a page and its worker. Either side calls the functions that the other one
- * offers, and emits events. Each call gets one answer, in any order. Messages of one side arrive in the order they were sent: an
- * answer that a handler returns at once is sent in that turn, before any later event. What is thrown crosses as data and is a
- * `NodeError` again where it was one.
+ * One end of a channel between two threads, processes, or a page and its worker. Each side calls the functions that the other offers, and emits
+ * events. Each call gets one answer, in any order. Messages of one side arrive in the order they were sent: an answer that a handler returns at
+ * once is sent in that turn, before any later event. Errors cross as data; a `NodeError` becomes a `NodeError` again.
  *
- * Inputs and results have to be plain data where the wire needs it; see `plainData`.
+ * Inputs and results must be plain data if the medium requires it; see `plainData`.
  */
 export class Channel<There extends Handlers = Handlers> {
   readonly #send: Send;
@@ -105,7 +104,7 @@ export class Channel<There extends Handlers = Handlers> {
   readonly #waiting = new Map<number, WaitingCall>();
   readonly #served = new Map<number, ServedCall>();
   #nextId = 1;
-  /** Why calls fail, once the channel is closed. */
+  /** The error of calls once the channel is closed. */
   #closedBy: (() => Error) | undefined;
 
   constructor(send: Send, errors = PLAIN_ERRORS) {
@@ -140,7 +139,7 @@ export class Channel<There extends Handlers = Handlers> {
     if (this.#closedBy === undefined) this.#send({ kind: "event", name, input }, attached);
   }
 
-  /** Handles a message of the other side. @throws errors of event handlers */
+  /** Handles a message from the other side. @throws errors of event handlers */
   receive(message: ChannelMessage, attached?: unknown): void {
     switch (message.kind) {
       case "result":
@@ -160,7 +159,7 @@ export class Channel<There extends Handlers = Handlers> {
     }
   }
 
-  /** The other side is gone: calls that wait and later ones fail with `error`, and those it made are aborted. */
+  /** The other side is gone: pending and later calls fail with `error`, and calls by the other side are aborted. */
   close(error: () => Error): void {
     this.#closedBy ??= error;
     for (const id of [...this.#waiting.keys()]) this.#take(id)?.reject(this.#closedBy());

@@ -41,7 +41,7 @@ test("inSlices lets others run between slices, and all who share them get no mor
   for (const [i, steps] of turns.entries()) assert.ok(steps - (turns[i - 1] ?? 0) <= 4, `${turns}`);
 });
 
-test("inSlices rejects with what a later step throws, and throws what one of the first slice does", async () => {
+test("inSlices throws errors of the first slice and rejects with errors of later steps", async () => {
   const { slices, work } = createClock();
   function* failing(steps: number): Generator<undefined, never> {
     yield* work(steps);

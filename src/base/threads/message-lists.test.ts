@@ -33,7 +33,7 @@ test("Outbox sends after work that an earlier or later part of the turn deferred
   assert.deepEqual(events, ["block", ["before", "after"]]);
 });
 
-test("Outbox does not send a message with an older list while the work of its own turn waits", async () => {
+test("Outbox does not send a message with an older list while work of its turn waits", async () => {
   const { events, outbox } = collecting(true);
   outbox.post("old");
   await new Promise<void>((resolve) => {

@@ -1,6 +1,6 @@
 import type { Timers } from "../telemetry/timers.ts";
 
-/** Collects messages and sends them as one list: between processes, 64 messages in one cost 3.2 µs each, a single message 75 µs. */
+/** Collects messages and sends them as one list: between processes, 64 messages in a list cost 3.2 µs each, a single message 75 µs. */
 export class Outbox<Message> {
   readonly #send: (messages: readonly Message[]) => void;
   readonly #leaveSoon: () => void;
@@ -10,8 +10,8 @@ export class Outbox<Message> {
 
   /**
    * @param send must not throw
-   * @param options.isAfterTurn a message leaves after all work of the turn in which it was posted: the block that an accepted transaction
-   * starts in an instant chain is there before the answer
+   * @param options.isAfterTurn sends messages after all work of their turn: in an instant chain, the block of an accepted transaction exists
+   * before the answer
    */
   constructor(
     send: (messages: readonly Message[]) => void,
@@ -49,17 +49,17 @@ export class Outbox<Message> {
   };
 }
 
-/** What receives single messages. @param attached came with the list */
+/** Receives single messages. @param attached the list's attachment */
 type Receiver<Message> = (message: Message, attached?: unknown) => void;
 
 /**
- * Takes lists of an `Outbox` apart, for a channel. The code that waits for an answer runs before any event that came after it, in the same
- * list too: such an event and all later messages wait for the next turn.
+ * Splits the lists of an `Outbox` for a channel. Code that awaits an answer runs before any event that followed the answer, even in the same
+ * list: such an event and all later messages wait for the next turn.
  */
 export class Inbox<Message extends { readonly kind: string }> {
   readonly #waiting: (readonly [Message, unknown])[] = [];
   #receive: Receiver<Message> | undefined;
-  /** An answer was received in this turn. */
+  /** Whether an answer was received in this turn. */
   #hasAnswered = false;
   #isDeferred = false;
   readonly #nextTurnSoon: () => void;

@@ -2,14 +2,14 @@ import { setImmediate } from "node:timers/promises";
 import { workerData } from "node:worker_threads";
 
 /**
- * Shared between a thread and the one that started it. Node aborts the whole process when a thread is ended while it is inside a native
- * addon: the addon's next call of Node-API fails, and its error cannot be thrown in a thread that ends.
+ * Shared between a thread and its starter. Node aborts the whole process if a thread is ended inside a native addon: the addon's next Node-API
+ * call fails, and its error cannot be thrown in an ending thread.
  */
 export type NativeCallGate = Int32Array;
 
 /** Index in a gate: 1 while the thread is inside an addon. Only the thread writes it. */
 const INSIDE = 0;
-/** Index in a gate: 1 once the thread must not enter an addon any more. Only its starter writes it. */
+/** Index in a gate: 1 once the thread must not enter an addon. Only its starter writes it. */
 const CLOSED = 1;
 
 export function createNativeCallGate(): NativeCallGate {
@@ -20,14 +20,14 @@ export type ThreadStart = { readonly nativeCalls: NativeCallGate; readonly data:
 
 const start = workerData as Partial<ThreadStart> | null | undefined;
 
-/** undefined in the main thread, and in a thread of the program that embeds the node: that program ends it. */
+/** undefined in the main thread, and in threads of a program that embeds the node, which ends them itself. */
 const gate = start?.nativeCalls instanceof Int32Array ? start.nativeCalls : undefined;
 
 export function threadData<T>(): T {
   return start?.data as T;
 }
 
-/** The result of `call`, which enters a native addon; it may nest. In a thread that is about to end it never returns. */
+/** The result of `call`, which enters a native addon; may nest. Never returns in a thread that is about to end. */
 export function nativeCall<T>(call: () => T): T {
   if (gate === undefined || Atomics.load(gate, INSIDE) === 1) return call();
   enterNativeCall(gate);
@@ -38,7 +38,10 @@ export function nativeCall<T>(call: () => T): T {
   }
 }
 
-/** Waits until the thread is outside of addons, which it does not enter again, or for `msMax`. Most calls of one take microseconds: it looks in every turn. */
+/**
+ * Waits, at most `msMax`, until the thread is outside of addons, which it then cannot enter. Most addon calls take microseconds, so this polls
+ * in every turn.
+ */
 export async function closeNativeCalls(gate: NativeCallGate, msMax: number): Promise<void> {
   Atomics.store(gate, CLOSED, 1);
   const end = performance.now() + msMax;
@@ -47,11 +50,11 @@ export async function closeNativeCalls(gate: NativeCallGate, msMax: number): Pro
   }
 }
 
-/** Each side writes its own word before it reads the other's, so one of them sees the other. */
+/** Each side writes its own word before it reads the other's, so at least one of them sees the other. */
 function enterNativeCall(gate: NativeCallGate): void {
   Atomics.store(gate, INSIDE, 1);
   if (Atomics.load(gate, CLOSED) === 0) return;
   Atomics.store(gate, INSIDE, 0);
-  // Until the thread is ended, which interrupts this.
+  // Blocks until the thread is terminated.
   Atomics.wait(gate, CLOSED, 1);
 }

@@ -2,8 +2,8 @@ import type { ErrorCode } from "../error-codes.ts";
 import { invariant, NodeError } from "../errors.ts";
 
 /**
- * `value` ready for a structured clone. A view of a small part of a buffer is copied, because a clone would take the whole buffer along.
- * @throws InvariantError for functions and instances of classes, which a clone would reject or turn into something else
+ * `value` ready for a structured clone. Copies a view of a small part of a buffer, because a clone would include the whole buffer.
+ * @throws InvariantError for functions and class instances, which a clone would reject or change
  */
 export function plainData(value: unknown): unknown {
   if (typeof value !== "object" || value === null) {
@@ -28,7 +28,7 @@ export function plainData(value: unknown): unknown {
   return copy;
 }
 
-/** An error without its class, which no structured clone preserves. */
+/** An error without its class, which structured clones do not preserve. */
 export type ErrorData = {
   readonly name: string;
   readonly message: string;
@@ -51,7 +51,7 @@ class RemoteRejection extends NodeError {
   }
 }
 
-/** What of `error` crosses a channel. */
+/** The data of `error` that crosses a channel. */
 export function errorDataOf(error: unknown): ErrorData {
   if (!(error instanceof Error)) {
     return { name: "Error", message: String(error), stack: undefined, cause: undefined };
@@ -68,7 +68,7 @@ export function errorDataOf(error: unknown): ErrorData {
   return { ...data, rejection: { code: error.code, details } };
 }
 
-/** The error again: a `NodeError` when it was one. */
+/** Restores the error: a `NodeError` if it was one. */
 export function errorFromData(data: ErrorData): Error {
   const error = data.rejection ? new RemoteRejection(data, data.rejection) : new Error(data.message);
   error.name = data.name;

@@ -37,7 +37,7 @@ describe("Pool", () => {
     assert.equal(pool.busy, 0);
   });
 
-  test("an error of a call is its own, and its thread goes on", async () => {
+  test("an error fails only its call, and the thread continues", async () => {
     open();
     const rejected = call("reject");
     const next = call("echo", 1);
@@ -61,7 +61,7 @@ describe("Pool", () => {
     });
   }
 
-  test("a thread goes on with the calls of its queue while its starter is busy, and idle threads are taken first", async () => {
+  test("a thread continues with queued calls while its starter is busy, and idle threads get calls first", async () => {
     open({ count: 2, callsMax: 3 });
     const shared = new Int32Array(new SharedArrayBuffer(4));
     await Promise.all([call("echo", 0), call("echo", 0)]);
@@ -72,7 +72,7 @@ describe("Pool", () => {
     assert.deepEqual([Atomics.load(shared, 0), pool.busy, pool.waiting], [8, 0, 0]);
   });
 
-  test("calls in the queue of a thread that is lost go to another, each with a deadline of its own", async () => {
+  test("queued calls of a lost thread move to another, each with its own deadline", async () => {
     open({ callsMax: 4 });
     const first = call("echo", 1);
     const bad = call("loop", undefined, { timeoutMs: 50 });
@@ -119,7 +119,7 @@ describe("Pool", () => {
     assert.deepEqual(lost, []);
   });
 
-  test("threads call what their starter offers, and receive events", async () => {
+  test("threads call functions of their starter, and receive events", async () => {
     open({ here: { answer: (question: string) => `${question}: yes` } });
     assert.equal(await call("ask", "who"), "who: yes");
     pool.emit("note", "first");
@@ -159,7 +159,7 @@ describe("Pool", () => {
     assert.deepEqual(lost, []);
   });
 
-  test("without idle time each call has a thread of its own", async () => {
+  test("without idle time each call gets a new thread", async () => {
     open({ idleMs: 0 });
     pool.emit("note", "nobody is there");
     const noted = [call("note", "first"), call("received")];

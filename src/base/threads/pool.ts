@@ -24,36 +24,36 @@ export class CallAbortedError extends NodeError {
 }
 
 export type PoolOptions = {
-  /** The module that threads run, which calls `serveThread`. */
+  /** The threads' module, which calls `serveThread`. */
   readonly entry: ThreadEntry;
   /** `threadData` of each thread. */
   readonly data?: unknown;
-  /** Threads at most. One starts when a call finds no idle thread. */
+  /** Maximum number of threads. One starts when a call finds no idle thread. */
   readonly count: number;
   readonly waitingMax: number;
   /**
-   * Calls in the queue of a thread at most, 1 if not given: with more it goes on to the next one while this thread is busy and cannot give it another.
-   * They go to threads without calls first. What the thread runs must answer at once, without waiting for anything.
+   * Maximum number of calls queued in a thread; default: 1. With more, a thread continues while this thread is too busy to send the next call.
+   * Idle threads get calls first. The module must answer calls synchronously.
    */
   readonly callsMax?: number;
-  /** Of each thread's JavaScript heap. */
+  /** Size of each thread's JavaScript heap. */
   readonly heapMegabytesMax: number;
-  /** A thread without calls for so long ends, and frees its memory. 0: each ends with its first call */
+  /** Idle time after which a thread ends and frees its memory. 0: each ends after its first call */
   readonly idleMs?: number;
-  /** What the threads may call here. */
+  /** Functions of this thread that the threads may call. */
   readonly here?: Handlers;
-  /** A thread was lost with the call it ran, if it ran one; the next call starts another. */
+  /** A thread was lost, with its running call if it had one; the next call starts another. */
   readonly onLost?: (error: ThreadLostError, call: string | undefined) => void;
 };
 
 export type PoolCallOptions = {
-  /** A thread that has not answered so long after it got the call ends; 0: never */
+  /** A thread that takes longer for its call is ended; 0: no limit */
   readonly timeoutMs: number;
   /** A call that is aborted while it waits is dropped. */
   readonly cancel?: CancelToken | undefined;
-  /** Buffers of the input that are moved to the thread in place of a copy. */
+  /** Buffers of the input to transfer to the thread instead of copying. */
   readonly moved?: readonly ArrayBuffer[] | undefined;
-  /** Whether an answer is worthless by now, so that the call runs again, before all that wait. What it throws fails the call. */
+  /** Whether the answer is obsolete, so that the call runs again, before all that wait. Its errors fail the call. */
   readonly isOutdated?: (result: unknown) => boolean;
 };
 
@@ -63,7 +63,7 @@ type Task = {
   readonly options: PoolCallOptions;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
-  /** To be called when a thread takes the task. */
+  /** Called when a thread takes the task. */
   readonly ended: (() => void) | undefined;
 };
 
@@ -71,21 +71,21 @@ type Thread = {
   readonly worker: NodeThread;
   readonly channel: Channel;
   isReady: boolean;
-  /** The first one runs, the others wait in the thread. */
+  /** The first one is running, the others wait in the thread. */
   readonly tasks: Task[];
   timer: Timer | undefined;
 };
 
-/** Loading the modules takes some 0.3 s, and a hundred times that on a starved machine. A thread that cannot load them ends without this limit. */
+/** Loading the modules takes about 0.3 s, and a hundred times that on a starved machine. A thread that cannot load them ends before this limit. */
 const START_MS_MAX = 300_000;
 const IDLE_MS = 60_000;
 
-/** Runs calls in threads of their own, first come first served. A thread that fails takes only the call with it that it ran. */
+/** Runs calls in other threads, first come first served. A failing thread takes only its running call with it. */
 export class Pool<There extends Handlers> {
   readonly #options: PoolOptions;
   readonly #timers: Timers;
   readonly #threads = new Set<Thread>();
-  /** The thread that worked last is taken first: its caches are warm, and the others may end. */
+  /** The thread that worked last is reused first: its caches are warm, and the others may end. */
   readonly #idle: Thread[] = [];
   readonly #waiting: Task[] = [];
   #isClosed = false;
@@ -104,18 +104,18 @@ export class Pool<There extends Handlers> {
     return this.#waiting.length;
   }
 
-  /** A call would not have to wait for a thread to start. */
+  /** Whether a call would run without waiting for a thread to start. */
   get isReady(): boolean {
     for (const { isReady } of this.#threads) if (isReady) return true;
     return false;
   }
 
-  /** A call would have to wait for another to end. */
+  /** Whether a call would have to wait for another to end. */
   get isSaturated(): boolean {
     return this.busy >= this.#options.count;
   }
 
-  /** As many calls wait as may. It is for callers to see, who may leave some out of the bound. */
+  /** Whether the queue is full. Callers check it, since some exempt calls from the bound. */
   isFull(): boolean {
     const { waitingMax } = this.#options;
     if (this.#waiting.length >= waitingMax) this.#dropAborted();
@@ -129,7 +129,7 @@ export class Pool<There extends Handlers> {
   }
 
   /**
-   * What the thread's function answers; its input is copied to the thread.
+   * The result of the thread's function; the input is copied to the thread.
    * @throws ThreadLostError, CallAbortedError, and errors of the function
    */
   call<Name extends keyof There & string>(
@@ -145,12 +145,12 @@ export class Pool<There extends Handlers> {
     });
   }
 
-  /** Emits an event to every thread that there is. */
+  /** Emits an event to every existing thread. */
   emit<Name extends keyof There & string>(name: Name, input: InputOf<There, Name>): void {
     for (const { channel } of this.#threads) channel.emit(name, input as never);
   }
 
-  /** Ends every thread; calls that run or wait fail. */
+  /** Ends all threads; running and waiting calls fail. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#rejectWaiting();
@@ -175,7 +175,7 @@ export class Pool<There extends Handlers> {
     }
   }
 
-  /** The thread with the fewest calls, if it may have more. */
+  /** The thread with the fewest calls, if its queue has room. */
   #threadWithRoom(): Thread | undefined {
     const { callsMax = 1 } = this.#options;
     if (callsMax === 1) return undefined;
@@ -229,7 +229,7 @@ export class Pool<There extends Handlers> {
     thread.timer = this.#timers.after(idleMs, "idle thread", () => this.#end(thread));
   }
 
-  /** undefined: there are as many as there may be. */
+  /** undefined: the maximum is reached. */
   #startThread(): Thread | undefined {
     const { entry, data, count, heapMegabytesMax } = this.#options;
     if (this.#threads.size >= count) return undefined;
@@ -250,7 +250,7 @@ export class Pool<There extends Handlers> {
     worker.on("exit", () => {
       if (!this.#threads.has(thread)) return;
       this.#leave(thread);
-      // Answers that arrive together with the end are taken by then.
+      // Lets answers be received that arrived together with the end.
       this.#timers.soon("lost thread", () => this.#onLost(thread, lost));
     });
     this.#threads.add(thread);
@@ -284,7 +284,7 @@ export class Pool<There extends Handlers> {
     this.#assign();
   }
 
-  /** The call that ran there fails; the others go to other threads. */
+  /** Fails the thread's running call and moves the others to other threads. */
   #onLost(thread: Thread, error: ThreadLostError): void {
     const [task, ...unstarted] = thread.tasks.splice(0);
     this.#waiting.unshift(...unstarted);
@@ -294,7 +294,7 @@ export class Pool<There extends Handlers> {
     else this.#assign();
   }
 
-  /** The thread gets no more calls. */
+  /** Gives the thread no more calls. */
   #leave(thread: Thread): void {
     this.#threads.delete(thread);
     const at = this.#idle.indexOf(thread);

@@ -1,13 +1,13 @@
 import { parentPort } from "node:worker_threads";
 import { type Channel, channelOver, type Handlers, type MessageEnd } from "./channel.ts";
 
-/** Functions of the starter that a thread of a `Pool` calls, in addition to those that the pool's users serve. */
+/** Functions of the starter that a `Pool` thread calls, in addition to those of the pool's users. */
 export type PoolHandlers = {
   /** The thread's module is loaded. */
   readonly ready: (input: undefined) => void;
 };
 
-/** Offers `here` to the `Pool` that started this thread; undefined on a main thread, where a test has loaded the module. */
+/** Offers `here` to the `Pool` that started this thread; undefined on a main thread, if a test loaded the module. */
 export function serveThread<There extends Handlers>(here: Handlers): Channel<There & PoolHandlers> | undefined {
   if (parentPort === null) return undefined;
   const channel = channelOver<There & PoolHandlers>(parentPort as MessageEnd, here);

@@ -1,12 +1,12 @@
 import type { Timers } from "../telemetry/timers.ts";
 import { beginWait } from "./waits.ts";
 
-/** By default, long work of this many milliseconds is followed by one turn of everything else: timers, blocks, other requests. */
+/** Default milliseconds of long work before one turn of everything else: timers, blocks, other requests. */
 const SLICE_MS = 3;
 
 /**
- * The time that long work of one kind, of all callers together, may take in one turn of the event loop. Work that waits continues
- * in order of arrival, one piece a turn. Without it, forty batches of 10 ms each would delay every other request by 400 ms.
+ * Time that long work of one kind, of all callers together, may take in one turn of the event loop. Waiting work continues in order of arrival,
+ * one piece per turn. Without it, forty batches of 10 ms each would delay every other request by 400 ms.
  *
  *     await slices.enter();
  *     while (hasMore()) {
@@ -19,7 +19,7 @@ export class SharedSlices {
   readonly #timers: Pick<Timers, "now">;
   readonly #beginTurnSoon: () => void;
   readonly #waiting: (() => void)[] = [];
-  /** End of the slice of this turn; undefined: nothing has run in it. */
+  /** End of this turn's slice; undefined: nothing has run in it. */
   #endMs: number | undefined;
 
   constructor(timers: Pick<Timers, "now" | "deferred">, { sliceMs = SLICE_MS }: { readonly sliceMs?: number } = {}) {
@@ -28,12 +28,12 @@ export class SharedSlices {
     this.#beginTurnSoon = timers.deferred("slices of a turn", () => this.#beginTurn());
   }
 
-  /** Before the first step: undefined when it may be taken now. */
+  /** Call it before the first step: undefined if the step may run now. */
   enter(): Promise<undefined> | undefined {
     return this.#waiting.length > 0 || this.isOver() ? this.next() : undefined;
   }
 
-  /** Whether the time of this turn is used up. @param now the clock, if the caller has just read it */
+  /** Whether this turn's time is used up. @param now the clock, if the caller has just read it */
   isOver(now = this.#timers.now()): boolean {
     if (this.#endMs === undefined) {
       this.#endMs = now + this.#sliceMs;
@@ -42,7 +42,7 @@ export class SharedSlices {
     return now > this.#endMs;
   }
 
-  /** Resolves when it is the caller's turn, after all callers that already wait. */
+  /** Resolves when it is the caller's turn, after all waiting callers. */
   next(): Promise<undefined> {
     this.isOver();
     const ended = beginWait("slice of a turn");

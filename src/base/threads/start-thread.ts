@@ -4,8 +4,8 @@ import { Worker, type WorkerOptions } from "node:worker_threads";
 import { closeNativeCalls, createNativeCallGate, type NativeCallGate, type ThreadStart } from "./native-calls.ts";
 
 /**
- * A module that a thread or a child process runs: its path below `src/` without the extension. `package/bundle/entries.ts` lists those that
- * the bundle has.
+ * The module of a thread or child process: its path below `src/` without the extension. `package/bundle/entries.ts` lists the modules in the
+ * bundle.
  */
 export type ThreadEntry = `${string}.thread`;
 export type ProcessEntry = `${string}.process`;
@@ -13,8 +13,8 @@ export type ProcessEntry = `${string}.process`;
 const IS_BUILT = !import.meta.url.endsWith(".ts");
 
 /**
- * A process that runs the module `entry`, with messages as structured clones.
- * @param stderr `inherit`: its errors go where this process's go; `ignore` is for a process that prints what strangers make it print
+ * Starts a process that runs the module `entry`, with messages as structured clones.
+ * @param stderr `inherit`: shares this process's; `ignore` is for processes whose output strangers control
  */
 export function startProcess(entry: ProcessEntry, stderr: "inherit" | "ignore" = "inherit"): ChildProcess {
   const file = IS_BUILT ? "./worker.js" : `../../${entry}.ts`;
@@ -25,7 +25,7 @@ export function startProcess(entry: ProcessEntry, stderr: "inherit" | "ignore" =
   });
 }
 
-/** No call of an addon takes as long, so that a thread that hangs in one is ended in spite of the risk. */
+/** No addon call takes this long: a thread that hangs in one is ended despite the risk. */
 const NATIVE_CALL_MS_MAX = 10_000;
 
 export class NodeThread extends Worker {
@@ -46,8 +46,8 @@ export class NodeThread extends Worker {
 }
 
 /**
- * A thread that runs the module `entry`, with `workerData` as its `threadData`. Once built, the thread loads the bundle, which has the module; from the sources the
- * module is TypeScript, which a thread of Node 20 has to be taught.
+ * A thread that runs the module `entry`, with `workerData` as its `threadData`. Once built, the thread loads the bundle, which contains the
+ * module. In the sources the module is TypeScript, for which Node 20 needs a loader.
  */
 export function startThread(entry: ThreadEntry, options: WorkerOptions): NodeThread {
   if (IS_BUILT) {

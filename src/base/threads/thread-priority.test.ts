@@ -26,7 +26,7 @@ async function fromThread(script: string): Promise<unknown> {
   return sent;
 }
 
-test("lowerThreadPriority adds to the nice value of its own thread alone", { skip }, async () => {
+test("lowerThreadPriority changes only the calling thread's nice value", { skip }, async () => {
   const before = getPriority();
   const inThread = await fromThread(
     `priority.lowerThreadPriority(3);

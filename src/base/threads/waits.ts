@@ -1,19 +1,19 @@
 import { channel } from "node:diagnostics_channel";
 
-/** One wait for a lock, a queue or another thread, after its end. */
+/** A finished wait for a lock, a queue or another thread. */
 export type Wait = {
   readonly lock: string;
-  /** Of an error made where the wait began. */
+  /** Stack of an error created where the wait began. */
   readonly stack: string;
   readonly nanoseconds: number;
 };
 
-/** The waits of this thread, for `debug_mutexProfile`. Without a subscriber none is looked at. */
+/** The waits of this thread, for `debug_mutexProfile`. Without a subscriber, none is recorded. */
 export const WAITS = channel("evmint.waits");
 
 /**
  * Called where a wait begins.
- * @returns a function to call at its end; undefined while there is no recording
+ * @returns a function to call at its end; undefined unless a recording runs
  */
 export function beginWait(lock: string): (() => void) | undefined {
   if (!WAITS.hasSubscribers) return undefined;

@@ -8,8 +8,8 @@ import { decodeRlp, encodeRlp, type RlpItem } from "../primitives/rlp.ts";
 import { EMPTY_UNCLES_HASH } from "./constants.ts";
 
 /**
- * All accounts and slots that a block's execution accessed, with the values after each index that changed them (EIP-7928). Index 0 is the
- * system calls before the transactions, i + 1 is transaction i, and the index after the last is withdrawals and the system calls behind them.
+ * All accounts and slots that a block's execution accessed, with the values after each index that changed them (EIP-7928). Index 0 is the system
+ * calls before the transactions, i + 1 is transaction i, and the index after the last one is withdrawals and later system calls.
  */
 export type BlockAccessList = readonly AccountAccess[];
 
@@ -19,7 +19,7 @@ export type AccountAccess = {
   readonly storageChanges: readonly SlotChanges[];
   /** Ascending, without the slots of `storageChanges`. */
   readonly storageReads: readonly Hash[];
-  /** Ascending by index, as the next two. */
+  /** Ascending by index, like the next two. */
   readonly balanceChanges: readonly IndexedValue[];
   readonly nonceChanges: readonly IndexedValue[];
   readonly codeChanges: readonly IndexedCode[];
@@ -55,14 +55,14 @@ export function blockAccessListHash(list: BlockAccessList): Hash {
 }
 
 /**
- * The list that `bytes` encode: its accounts, slots and indexes have to ascend. Codes are views of `bytes`.
+ * Decodes a list, whose accounts, slots and indexes must ascend. Codes are views of `bytes`.
  * @throws InvalidRlpError, InvalidBlockAccessListError
  */
 export function decodeBlockAccessList(bytes: Uint8Array): BlockAccessList {
   return ascending(listOf(decodeRlp(bytes), "list").map(readAccount), addressOf, "list", (at) => `account ${at}`);
 }
 
-/** Where `actual` first differs from `expected`: account, field, index and both values; undefined when they are equal. */
+/** The first difference of `actual` from `expected`: account, field, index and both values; undefined if they are equal. */
 export function firstDifference(expected: BlockAccessList, actual: BlockAccessList): string | undefined {
   return firstOfPairs(expected, actual, addressOf, (want, got, address) => {
     const account = `account ${address}`;
@@ -226,7 +226,7 @@ function differenceOfIndexed<T extends { readonly index: number }>(
   });
 }
 
-/** The first answer of `compare` over two ascending lists, whose entries are paired by key. */
+/** The first result of `compare` over two ascending lists, whose entries are paired by key. */
 function firstOfPairs<T, K extends string | number>(
   expected: readonly T[],
   actual: readonly T[],

@@ -35,7 +35,7 @@ test("decodeBlockAt and encodeBlock agree on every block of a chain through all 
   assert.deepEqual([...types].sort(), [0, 1, 2, 3, 4]);
 });
 
-test("decodeBlock refuses what is no block", {
+test("decodeBlock rejects bytes that are not a block", {
   skip: skipWithout(chain, "rpc-compat/chain.rlp"),
 }, () => {
   const file = new Uint8Array(readFileSync(chain!));

@@ -24,7 +24,7 @@ import type { Transaction } from "./transaction/transaction.ts";
  *     [header, [transaction, …], [uncle header, …]]                  before Shanghai
  *     [header, [transaction, …], [uncle header, …], [withdrawal, …]] from Shanghai
  *
- * A legacy transaction stands there as a list, a typed one as a string holding its EIP-2718 form.
+ * A legacy transaction is a list, a typed one is a string with its EIP-2718 form.
  */
 export type BlockParts = Omit<Block, "hash">;
 
@@ -49,8 +49,8 @@ export function blockSize({ header, transactions, uncles, withdrawals }: BlockPa
 }
 
 /**
- * The block whose RLP `bytes` are. Byte strings are views of `bytes`.
- * @throws InvalidRlpError, InvalidEncodingError, and what decodeTransaction throws
+ * Decodes a block's RLP. Byte strings are views of `bytes`.
+ * @throws InvalidRlpError, InvalidEncodingError, and errors of decodeTransaction
  */
 export function decodeBlock(bytes: Uint8Array): Block {
   const { block, end } = decodeBlockAt(bytes, 0);
@@ -59,7 +59,7 @@ export function decodeBlock(bytes: Uint8Array): Block {
 }
 
 /**
- * The block that begins at `offset`, and where the next would: files of exported chains hold one behind the other.
+ * Decodes the block at `offset`, and returns the offset of the next one: chain files are concatenated blocks.
  * @throws as decodeBlock
  */
 export function decodeBlockAt(bytes: Uint8Array, offset: number): { block: Block; end: number } {
@@ -87,7 +87,7 @@ export function decodeBlockAt(bytes: Uint8Array, offset: number): { block: Block
 }
 
 /**
- * Header and hash of the block whose RLP `bytes` are; the rest is not looked at.
+ * Header and hash in a block's RLP; does not decode the rest.
  * @throws InvalidRlpError, InvalidEncodingError
  */
 export function readBlockHeader(bytes: Uint8Array): Pick<Block, "hash" | "header"> {
@@ -98,7 +98,7 @@ export function readBlockHeader(bytes: Uint8Array): Pick<Block, "hash" | "header
 }
 
 /**
- * The transactions of the block whose RLP `bytes` are, each in canonical form, a view of `bytes` that is not decoded.
+ * The undecoded transactions in a block's RLP, each in canonical form and a view of `bytes`.
  * @throws InvalidRlpError, InvalidEncodingError
  */
 export function readCanonicalTransactions(bytes: Uint8Array): Uint8Array[] {
@@ -121,7 +121,7 @@ function readTransactions(list: Uint8Array): readonly Transaction[] {
   return transactions;
 }
 
-/** Walks the list without decoding it as a whole, so that a transaction's own bytes are at hand. */
+/** Walks the list without decoding it as a whole, so that each transaction's own bytes are available. */
 function* canonicalTransactions(list: Uint8Array): Generator<Uint8Array> {
   const { start, end } = rlpListBounds(list, 0);
   for (let at = start; at < end; ) {
@@ -129,7 +129,7 @@ function* canonicalTransactions(list: Uint8Array): Generator<Uint8Array> {
     const next = rlpItemEnd(list, at);
     const raw = isLegacy ? list.subarray(at, next) : (decodeRlpAt(list, at).item as Uint8Array);
     if (!isLegacy && raw[0] !== undefined && raw[0] >= 0xc0) {
-      // A legacy transaction wrapped into a string is not its canonical form.
+      // A legacy transaction wrapped in a string is not canonical.
       throw new InvalidEncodingError("RLP_EXPECTED_LIST", "types.LegacyTx", "");
     }
     yield raw;
@@ -137,7 +137,7 @@ function* canonicalTransactions(list: Uint8Array): Generator<Uint8Array> {
   }
 }
 
-/** A legacy transaction's `raw` is RLP already, a typed one's becomes a string. */
+/** The `raw` of a legacy transaction is RLP already; that of a typed one becomes a string. */
 function encodeTransactionItem(tx: Transaction): Uint8Array {
   return tx.type === 0 ? tx.raw : encodeRlp(tx.raw);
 }

@@ -22,7 +22,7 @@ export type Block = {
   readonly withdrawals?: readonly Withdrawal[];
 };
 
-/** A block with what its execution gave: one receipt and one sender a transaction, same order. */
+/** A block with the results of its execution: one receipt and one sender per transaction, in order. */
 export type ExecutedBlock = {
   readonly block: Block;
   readonly senders: readonly Address[];

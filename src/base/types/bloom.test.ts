@@ -4,7 +4,7 @@ import { type Address, addressToBytes } from "../primitives/address.ts";
 import { hashFromBigint, hashToBytes } from "../primitives/hash.ts";
 import { addToBloom, BLOOM_LENGTH, EMPTY_BLOOM, ReceiptBlooms } from "./bloom.ts";
 
-test("the blooms of a block's receipts have the bits of their own logs alone", () => {
+test("the bloom of each receipt has only the bits of its logs", () => {
   const blooms = new ReceiptBlooms();
   const logsOf = (receipt: number) =>
     Array.from({ length: receipt % 3 }, (_, log) => ({

@@ -10,14 +10,14 @@ export const BLOOM_LENGTH = 256;
 /** The bloom of no logs; shared, never written to. */
 export const EMPTY_BLOOM: Uint8Array = new Uint8Array(BLOOM_LENGTH);
 
-/** Most addresses and topics whose bits are stored for one block: 400 KB. */
+/** Maximum addresses and topics whose bits are cached for one block: 400 KB. */
 const KNOWN_MAX = 4_096;
 /** Blooms of receipts in one buffer. */
 const SHARED_BLOOMS = 32;
 
 /**
- * The blooms of the receipts of one block (Yellow Paper 4.4.1): three bits for each address and topic. Its logs name the same contracts,
- * events and accounts many times, and each is hashed once.
+ * The blooms of one block's receipts (Yellow Paper 4.4.1): three bits for each address and topic. Logs repeat the same contracts, events and
+ * accounts many times, and each is hashed once.
  */
 export class ReceiptBlooms {
   readonly #bits = new Map<Address | Hash, number>();
@@ -34,10 +34,10 @@ export class ReceiptBlooms {
     return bloom;
   }
 
-  /** Zeros, cut from what several blooms share: an ArrayBuffer takes longer to make than all else of a bloom. */
+  /** A zeroed bloom in a shared buffer: creating an ArrayBuffer takes longer than all other work on a bloom. */
   #nextBloom(): Uint8Array {
     if (this.#used === this.#shared.length) {
-      // A call has one receipt, a block some hundred.
+      // A call has one receipt, a block about a hundred.
       this.#shared = new Uint8Array(this.#used === 0 ? BLOOM_LENGTH : BLOOM_LENGTH * SHARED_BLOOMS);
       this.#used = 0;
     }
@@ -64,7 +64,7 @@ export function addToBloom(bloom: Uint8Array, value: Uint8Array): void {
   setBits(bloom, bitsOf(keccak256(value)));
 }
 
-/** False: `value` is surely not among what went into `bloom`. */
+/** False: `bloom` certainly does not contain `value`. */
 export function bloomMayContain(bloom: Uint8Array, value: Uint8Array): boolean {
   let bits = bitsOf(keccak256(value));
   for (let left = BITS; left > 0; left--) {
@@ -80,7 +80,7 @@ export function mergeBloom(bloom: Uint8Array, other: Uint8Array): void {
 }
 
 const BITS = 3;
-/** Above the number of every bit. */
+/** Exclusive upper bound of bit numbers. */
 const BIT_END = BLOOM_LENGTH * 8;
 
 /** The three bit numbers of an item with this `hash`, packed into one number: the low 11 bits of its first three big-endian byte pairs. */

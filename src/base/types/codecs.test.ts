@@ -59,7 +59,7 @@ test("decodeBlock inverts encodeBlock, and blockSize is its length", () => {
   );
 });
 
-test("readBlockHeader and readCanonicalTransactions find in a block what decodeBlock decodes", () => {
+test("readBlockHeader and readCanonicalTransactions agree with decodeBlock", () => {
   fc.assert(
     fc.property(blocks, (parts) => {
       const bytes = encodeBlock(parts);
@@ -123,7 +123,7 @@ test("damaged encodings give the same bytes back or a typed error", () => {
   );
 });
 
-test("the blooms of a block's receipts are those of each alone", () => {
+test("computing all blooms of a block equals computing each alone", () => {
   fc.assert(
     fc.property(fc.array(fc.array(logs, { maxLength: 4 }), { maxLength: 6 }), (receipts) => {
       const blooms = new ReceiptBlooms();

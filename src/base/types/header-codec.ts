@@ -10,7 +10,7 @@ import { decodeStruct, type StructReader } from "./rlp-struct.ts";
 
 const NONCE_LENGTH = 8;
 
-/** The fields forks have added behind the first fifteen, oldest first: each present only with all before it. */
+/** Fields that forks added after the first fifteen, oldest first: each is present only with all earlier ones. */
 const OPTIONAL_FIELDS = [
   "baseFeePerGas",
   "withdrawalsRoot",
@@ -33,14 +33,14 @@ export function headerHash(header: Header): Hash {
 }
 
 /**
- * The header whose RLP `bytes` are. Byte strings are views of `bytes`.
+ * Decodes a header's RLP. Byte strings are views of `bytes`.
  * @throws InvalidRlpError, InvalidEncodingError
  */
 export function decodeHeader(bytes: Uint8Array): Header {
   return decodeStruct(bytes, "types.Header", readHeader);
 }
 
-/** The header as an RLP item, for the structures that hold one. */
+/** The header as an RLP item, for enclosing structures. */
 export function headerItem(header: Header): readonly RlpItem[] {
   const items: RlpItem[] = [
     hashToBytes(header.parentHash),
@@ -77,7 +77,7 @@ export function headerItem(header: Header): readonly RlpItem[] {
   return items;
 }
 
-/** Reads the fields of a header to the last. */
+/** Reads all fields of a header. */
 export function readHeader(reader: StructReader): Header {
   return {
     parentHash: reader.hash("ParentHash"),

@@ -5,14 +5,14 @@ import { BLOOM_LENGTH } from "./bloom.ts";
 import { EMPTY_UNCLES_HASH } from "./constants.ts";
 import type { Header } from "./header.ts";
 
-/** Decoders of unchecked JSON members, by value and name; each throws an error that its caller reports. */
+/** Decoders of unchecked JSON members by value and name; each throws an error that its caller reports. */
 export type HeaderReaders = {
   hash(value: unknown, name: string): Hash;
   address(value: unknown, name: string): Address;
   bytes(value: unknown, lengthMax: number | undefined, name: string): Uint8Array;
-  /** Of 256 bits. */
+  /** 256 bits. */
   word(value: unknown, name: string): bigint;
-  /** Of 64 bits. */
+  /** 64 bits. */
   gas(value: unknown, name: string): bigint;
   /** A safe integer. */
   number(value: unknown, name: string): number;
@@ -21,9 +21,9 @@ export type HeaderReaders = {
 const NONCE_ZERO = "0x0000000000000000";
 
 /**
- * The header in a block as `eth_getBlockByNumber` answers it.
+ * The header of a block in the form of `eth_getBlockByNumber`.
  *
- * Nonce, difficulty and uncles are constants since the merge (EIP-3675), and some nodes answer null for them.
+ * Nonce, difficulty and uncles are constant since the merge (EIP-3675), and some nodes return null for them.
  * @throws errors of the readers
  */
 export function headerFromJson(

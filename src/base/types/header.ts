@@ -1,7 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 
-/** A block header; the optional fields are present from the fork that brought them, in this order. */
+/** A block header; optional fields are present from the fork that added them, in this order. */
 export type Header = {
   readonly parentHash: Hash;
   readonly sha3Uncles: Hash;
@@ -12,11 +12,11 @@ export type Header = {
   /** 256 bytes */
   readonly logsBloom: Uint8Array;
   readonly difficulty: bigint;
-  /** Below 2^53: a chain of one block a millisecond would need 285,000 years to pass it. */
+  /** Below 2^53: a chain with one block per millisecond would reach it after 285,000 years. */
   readonly number: number;
   readonly gasLimit: bigint;
   readonly gasUsed: bigint;
-  /** Unix seconds; bounded to 2^53 − 1 where it is decoded. */
+  /** Unix seconds; decoders limit it to 2^53 − 1. */
   readonly timestamp: number;
   /** at most 32 bytes */
   readonly extraData: Uint8Array;
@@ -35,7 +35,7 @@ export type Header = {
   readonly parentBeaconBlockRoot?: Hash;
   /** EIP-7685 */
   readonly requestsHash?: Hash;
-  /** EIP-7928; present with the slot number only */
+  /** EIP-7928; present only with the slot number */
   readonly blockAccessListHash?: Hash;
   /** EIP-7843, 64 bits */
   readonly slotNumber?: bigint;

@@ -14,12 +14,12 @@ import { allocateShared } from "../primitives/slab.ts";
 import { EMPTY_BLOOM } from "./bloom.ts";
 import type { Log, Receipt } from "./receipt.ts";
 
-/** What consensus holds of a receipt; the rest follows from the block around it. */
+/** A receipt's consensus fields; the rest follows from its block. */
 type ConsensusReceipt = Pick<Receipt, "type" | "status" | "postState" | "cumulativeGasUsed" | "logsBloom" | "logs">;
 
 /**
- * The consensus form of a receipt (EIP-2718, EIP-658): `type ‖ rlp([status or postState, cumulativeGasUsed, logsBloom, logs])`,
- * without the type byte for type 0. The value under its index in the receipts trie.
+ * The consensus form of a receipt (EIP-2718, EIP-658): `type ‖ rlp([status or postState, cumulativeGasUsed, logsBloom, logs])`, without the type
+ * byte for type 0. It is the value under its index in the receipts trie.
  */
 export function encodeReceipt(receipt: ConsensusReceipt): Uint8Array {
   const isPlain = receipt.postState === undefined && receipt.logs.length === 0;
@@ -29,7 +29,7 @@ export function encodeReceipt(receipt: ConsensusReceipt): Uint8Array {
 /** RLP of an empty bloom and an empty list of logs: most of a receipt without logs. */
 const NO_LOGS = concatBytes(encodeRlp(EMPTY_BLOOM), encodeRlp([]));
 
-/** As `encodeReceipt`, of a receipt with a status and without logs, which needs no tree of items. */
+/** `encodeReceipt` of a receipt with a status and without logs, which needs no tree of items. */
 function encodePlainReceipt({ type, status, cumulativeGasUsed }: ConsensusReceipt): Uint8Array {
   const gasUsed = encodeRlp(bigintToBytes(cumulativeGasUsed));
   const payload = 1 + gasUsed.length + NO_LOGS.length;
@@ -43,7 +43,7 @@ function encodePlainReceipt({ type, status, cumulativeGasUsed }: ConsensusReceip
   return bytes;
 }
 
-/** As `encodeReceipt`; logs are written where they stay. */
+/** `encodeReceipt` that writes logs directly into the result. */
 function encodeAnyReceipt(receipt: ConsensusReceipt): Uint8Array {
   const { type, status, postState, cumulativeGasUsed, logsBloom, logs } = receipt;
   const gasUsed = encodeRlp(bigintToBytes(cumulativeGasUsed));
@@ -83,7 +83,7 @@ function writeLog(log: Log, out: Uint8Array, offset: number): number {
   return writeRlp(data, out, at);
 }
 
-/** The items of a receipt that geth's append-only files hold, in a list: no bloom and no type, which follow from the rest of the block. */
+/** The items of a receipt in geth's append-only files, in a list: without bloom and type, which follow from the rest of the block. */
 export function storedReceiptItem(receipt: ConsensusReceipt): RlpItem {
   return [outcomeBytes(receipt), bigintToBytes(receipt.cumulativeGasUsed), receipt.logs.map(logItem)];
 }

@@ -11,7 +11,7 @@ export type Log = {
 
 export type Receipt = {
   readonly type: Transaction["type"];
-  /** EIP-658: 1 success, 0 failure; before Byzantium `postState` stands here instead. */
+  /** EIP-658: 1 success, 0 failure; before Byzantium receipts have `postState` instead. */
   readonly status?: 0 | 1;
   readonly postState?: Hash;
   readonly cumulativeGasUsed: bigint;
@@ -19,9 +19,9 @@ export type Receipt = {
   /** 256 bytes */
   readonly logsBloom: Uint8Array;
   readonly logs: readonly Log[];
-  /** The created contract's address for a creation, also a failed one; else null. */
+  /** Address of the created contract, even if the creation failed; null for other transactions. */
   readonly contractAddress: Address | null;
-  /** wei the sender paid for one unit of gas */
+  /** wei that the sender paid per unit of gas */
   readonly effectiveGasPrice: bigint;
   /** EIP-4844 transactions only */
   readonly blobGasUsed?: bigint;

@@ -11,10 +11,10 @@ import {
   rlpPrefix,
 } from "../primitives/rlp.ts";
 
-/** Why a piece of well-formed RLP is not the structure it should be. */
+/** Why well-formed RLP is not the expected structure. */
 export type InvalidEncodingCode = Extract<ErrorCode, `RLP_${string}`>;
 
-/** geth's phrase for each code: clients see them when they submit a transaction that does not decode. */
+/** geth's phrase for each code: clients see it when they submit a transaction that does not decode. */
 const PHRASES: Readonly<Record<InvalidEncodingCode, string>> = {
   RLP_EXPECTED_LIST: "expected input list",
   RLP_EXPECTED_STRING: "expected input string or byte",
@@ -27,7 +27,7 @@ const PHRASES: Readonly<Record<InvalidEncodingCode, string>> = {
   RLP_EMPTY_LIST: "wrong kind of empty value (got List, want String)",
 };
 
-/** RLP that is well formed, but not an encoding of the type it was read as. */
+/** Well-formed RLP that does not encode the expected type. */
 export class InvalidEncodingError extends NodeError {
   readonly code: InvalidEncodingCode;
   /** @param where path of the item inside the outermost structure; empty for that structure itself */
@@ -38,12 +38,12 @@ export class InvalidEncodingError extends NodeError {
   }
 }
 
-/** The field a structure is in; turned into text only when an error needs it. */
+/** The field that contains a structure; converted to text only for errors. */
 export type Field = { readonly parent: StructReader; readonly segment: string };
 
 /**
- * The structure whose RLP `bytes` are, read by `read` to its last field.
- * @param field where `bytes` come from, when they are part of another structure
+ * Decodes a structure's RLP with `read`, which must read all fields.
+ * @param field the field that `bytes` come from, if they are part of another structure
  * @throws InvalidRlpError, InvalidEncodingError
  */
 export function decodeStruct<T>(bytes: Uint8Array, type: string, read: (reader: StructReader) => T, field?: Field): T {
@@ -71,16 +71,15 @@ function readAll<T>(reader: StructReader, read: (reader: StructReader) => T): T 
 }
 
 /**
- * Reads the fields of an RLP list in order, each in its only accepted form. Nothing after the field asked for is looked at, so
- * the first fault in wire order is the one reported. Types and fields have geth's names, so that errors read the same. Byte
- * strings returned are views of the decoded input.
+ * Reads the fields of an RLP list in order, each in its only accepted form. Reads no further than the requested field, so it reports the first
+ * fault in wire order. Types and fields have geth's names, so that errors read the same. Returned byte strings are views of the input.
  */
 export class StructReader {
   readonly #payload: Uint8Array;
   readonly #type: string;
   readonly #field: Field | undefined;
   #next = 0;
-  /** Go's integers have any size, so that faults after such a field are reported before it. */
+  /** Go's integers have any size, so faults after an oversized field are reported before it. */
   #oversized: InvalidEncodingError | undefined;
 
   /** @param payload the list's items, without its prefix */
@@ -119,7 +118,7 @@ export class StructReader {
     return this.#bytesOf(prefix);
   }
 
-  /** The item as it is encoded, its contents unread. */
+  /** The undecoded item. */
   item(field: string): Uint8Array {
     const { offset } = this.#take(field, this.#type);
     return this.#payload.subarray(offset, this.#next);
@@ -145,7 +144,7 @@ export class StructReader {
     return hashFromBytes(this.fixedBytes(field, 32, "common.Hash"));
   }
 
-  /** A list whose every item is read by `read`; errors name the item `field[index]`. */
+  /** A list whose items `read` reads; errors name the item `field[index]`. */
   structs<T>(field: string, type: string, read: (reader: StructReader) => T, listType = `[]${type}`): readonly T[] {
     return this.#items(field, listType, (items, name) => {
       const payload = items.#list(name, type);
@@ -162,7 +161,7 @@ export class StructReader {
     return this.#items(field, `[]${type}`, (items, name) => items.fixedBytes(name, length, type));
   }
 
-  /** True while fields are left. */
+  /** True while fields remain. */
   hasMore(): boolean {
     return this.#next < this.#payload.length;
   }
@@ -171,7 +170,7 @@ export class StructReader {
     return this.hasMore() && this.#payload[this.#next]! >= 0xc0;
   }
 
-  /** @throws InvalidEncodingError when fields are left */
+  /** @throws InvalidEncodingError if fields remain */
   end(): void {
     if (this.hasMore()) throw this.#own("RLP_TOO_MANY_ELEMENTS");
     if (this.#oversized) throw this.#oversized;
@@ -181,7 +180,7 @@ export class StructReader {
     return new InvalidEncodingError(code, type, this.#path() + segmentOf(field));
   }
 
-  /** The items of the list that is the next field, each read under the name `[index]`. */
+  /** The items of the list in the next field, each read under the name `[index]`. */
   #items<T>(field: string, type: string, read: (items: StructReader, name: string) => T): readonly T[] {
     const parent = { parent: this, segment: field };
     const items = new StructReader(this.#list(field, type), type, parent);
@@ -202,7 +201,7 @@ export class StructReader {
     return taken;
   }
 
-  /** @throws InvalidEncodingError with the field's name for a size in more bytes than it needs */
+  /** @throws InvalidEncodingError with the field's name for a size with more bytes than needed */
   #take(field: string, type: string): { offset: number; prefix: RlpPrefix } {
     const offset = this.#next;
     try {

@@ -7,8 +7,8 @@ import type { Log } from "./receipt.ts";
 export const TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef" as Hash;
 
 /**
- * The log of a transfer of ether, in the form of ERC-20 (EIP-7708).
- * @param address that the log is attributed to
+ * The log of an ether transfer, in the form of ERC-20 (EIP-7708).
+ * @param address the log's emitter
  * @param value wei
  */
 export function transferLog(address: Address, from: Address, to: Address, value: bigint): Log {

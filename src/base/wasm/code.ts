@@ -1,6 +1,6 @@
 /**
- * Expressions of WebAssembly, written the way they are read: `i64.add(a, i64.mul(b, 3n))`. An expression appends the
- * instructions that leave one value; they are those of the specification, section 5.4.
+ * WebAssembly expressions in infix order: `i64.add(a, i64.mul(b, 3n))`. An expression appends instructions that leave one value; they are those
+ * of the specification, section 5.4.
  */
 export type Code = (out: number[]) => void;
 export type ValueType = "i32" | "i64" | "v128";
@@ -8,10 +8,10 @@ export type ValueType = "i32" | "i64" | "v128";
 /** A parameter or a local variable of the function being built. */
 export type Local = { readonly index: number; readonly type: ValueType };
 
-/** Where a value is wanted: an expression, a variable, or a constant. */
+/** A value: an expression, a variable, or a constant. */
 export type Operand = Code | Local | number | bigint;
 
-/** Appends what leaves `operand` on WebAssembly's stack; `type` is for constants. */
+/** Appends instructions that leave `operand` on WebAssembly's stack; `type` is for constants. */
 export function pushOperand(out: number[], operand: Operand, type: ValueType): void {
   if (typeof operand === "function") operand(out);
   else if (typeof operand === "object") {
@@ -19,7 +19,7 @@ export function pushOperand(out: number[], operand: Operand, type: ValueType): v
     pushUnsigned(out, operand.index);
   } else {
     out.push(type === "i64" ? 0x42 : 0x41);
-    // A 32-bit constant above 2^31 is written as the negative number with the same bits.
+    // A 32-bit constant above 2^31 is encoded as the negative number with the same bits.
     pushSigned(out, type === "i64" ? BigInt.asIntN(64, BigInt(operand)) : Number(operand) | 0);
   }
 }
@@ -50,7 +50,7 @@ const load =
   (address: Operand, offset = 0): Code =>
   (out) => {
     pushOperand(out, address, "i32");
-    // Alignment is a hint only; 0 promises nothing.
+    // Alignment is only a hint; 0 promises nothing.
     out.push(...opcode, 0);
     pushUnsigned(out, offset);
   };
@@ -146,12 +146,12 @@ export const i64 = {
   select: select("i64"),
 } as const;
 
-/** The two 16-byte halves of a word are moved, masked and turned round as vectors. */
+/** Vector instructions that move, mask and reverse the two 16-byte halves of a word. */
 export const v128 = {
   load: load(0xfd, 0x00),
   store: store("v128", 0xfd, 0x0b),
   zero: ((out) => out.push(0xfd, 0x0c, ...ZEROS)) as Code,
-  /** Byte i of the result is the byte of `a` that byte i of `lanes` names; 0 when it names none. */
+  /** Byte i of the result is the byte of `a` at the index in byte i of `lanes`; 0 if that is out of range. */
   swizzle: binary("v128", 0xfd, 0x0e),
   not:
     (a: Operand): Code =>

@@ -9,7 +9,7 @@ export type Signature = {
 /** A function of the module, imported or defined. */
 export type FunctionRef = Signature & { readonly index: number };
 
-/** A block or loop that can be left or repeated from inside. */
+/** A block or loop to leave or repeat from inside. */
 export type Label = { readonly depth: number };
 
 const TYPE_BYTE: Readonly<Record<ValueType, number>> = { i32: 0x7f, i64: 0x7e, v128: 0x7b };
@@ -44,7 +44,7 @@ export class FunctionBuilder {
     this.params = signature.params.map((type, index) => ({ index, type }));
   }
 
-  /** A new variable; inside `scope` one that is given back at its end. */
+  /** A new variable; inside `scope`, it is freed at its end. */
   local(type: ValueType): Local {
     const local = this.allocate(type);
     this.#scope?.push(local);
@@ -63,14 +63,14 @@ export class FunctionBuilder {
     return this.let("v128", value);
   }
 
-  /** A new variable that holds `value`. */
+  /** A new variable initialised with `value`. */
   let(type: ValueType, value: Operand): Local {
     const local = this.local(type);
     this.set(local, value);
     return local;
   }
 
-  /** A new variable that belongs to no scope: it stays until `free`. */
+  /** A new variable outside any scope: it lives until `free`. */
   allocate(type: ValueType): Local {
     return (
       this.#free[type].pop() ?? {
@@ -80,12 +80,12 @@ export class FunctionBuilder {
     );
   }
 
-  /** The variable is not used any more and may become another one. */
+  /** Frees the variable for reuse. */
   free(local: Local): void {
     this.#free[local.type].push(local);
   }
 
-  /** Variables made inside may be used again after it. */
+  /** Frees variables created inside for reuse. */
   scope(body: () => void): void {
     const outer = this.#scope;
     const mine: Local[] = [];
@@ -132,19 +132,19 @@ export class FunctionBuilder {
     this.#close();
   }
 
-  /** `br` to its label goes past its end. */
+  /** `br` to its label jumps past its end. */
   block(body: (label: Label) => void): void {
     body(this.#open(0x02));
     this.#close();
   }
 
-  /** `br` to its label goes to its beginning; it ends by falling out. */
+  /** `br` to its label jumps to its beginning; falling through ends it. */
   loop(body: (label: Label) => void): void {
     body(this.#open(0x03));
     this.#close();
   }
 
-  /** A loop whose `body` answers whether it goes to the label; if not, a block, which costs nothing. */
+  /** A loop if `body` returns true, which means that it jumps to the label; otherwise a block, which costs nothing. */
   repeat(body: (label: Label) => boolean): void {
     const position = this.#body.length;
     const isRepeated = body(this.#open(0x03));
@@ -161,7 +161,7 @@ export class FunctionBuilder {
     this.#body.push(0x0d, ...unsigned(this.#depth - label.depth));
   }
 
-  /** Goes to `labels[index]`, or to `otherwise` beyond the last. */
+  /** Jumps to `labels[index]`, or to `otherwise` beyond the last. */
   brTable(index: Operand, labels: readonly Label[], otherwise: Label): void {
     pushOperand(this.#body, index, "i32");
     this.#body.push(0x0e);
@@ -180,7 +180,7 @@ export class FunctionBuilder {
     this.#body.push(0x00);
   }
 
-  /** Opens a block explicitly, for nests too deep for callbacks; closed by `end`. */
+  /** Opens a block explicitly, for nesting too deep for callbacks; `end` closes it. */
   openBlock(): Label {
     return this.#open(0x02);
   }
@@ -189,12 +189,12 @@ export class FunctionBuilder {
     this.#close();
   }
 
-  /** Where the next statement goes; for `insertAt`. */
+  /** Position of the next statement, for `insertAt`. */
   get position(): number {
     return this.#body.length;
   }
 
-  /** Puts the statements of `build` before those written since `position`, which is at the same depth. */
+  /** Inserts the statements of `build` at `position`, which must have the same depth. */
   insertAt(position: number, build: () => void): void {
     const after = this.#body.splice(position);
     build();

@@ -5,8 +5,8 @@ import { FunctionBuilder, type FunctionRef, typeByte } from "./function.ts";
 const MAGIC_AND_VERSION = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00];
 
 /**
- * A WebAssembly module in the making (specification 5.5): one imported memory, imported functions, defined functions.
- * Imports come first, because they take the first function numbers.
+ * Builds a WebAssembly module (specification 5.5): one imported memory, imported functions, defined functions. Imports come first, because they
+ * take the first function numbers.
  */
 export class ModuleBuilder {
   readonly #types: number[][] = [];
@@ -21,7 +21,7 @@ export class ModuleBuilder {
     return { index, params, results };
   }
 
-  /** A function whose body follows, so that others can call it before. */
+  /** A function whose body follows later, so that others can call it before. */
   declare(params: readonly ValueType[], results: readonly ValueType[]): FunctionRef {
     const type = this.#type(params, results);
     const index = this.#imports.length + this.#functions.push({ type, body: undefined }) - 1;

@@ -16,7 +16,7 @@ type Flags = Readonly<Record<string, unknown>>;
 /** Flags of a command line, as `--name`, or every flag there is. */
 export type GivenFlags = ReadonlySet<string> | undefined;
 
-/** In place of short flags, several of which may be in one argument. */
+/** Stands for all short flags, since one argument may contain several. */
 export const ANY_SHORT_FLAG = "-";
 
 export function isGiven(flags: GivenFlags, name: string, short?: string): boolean {

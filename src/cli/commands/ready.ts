@@ -109,8 +109,8 @@ async function askSocket(path: string, signal: AbortSignal): Promise<unknown> {
 async function askHttp(url: string, signal: AbortSignal): Promise<unknown> {
   const response = await new Promise<IncomingMessage>((answered, failed) => {
     const get = url.startsWith("https:") ? getHttps : getHttp;
-    // The question tells nobody anything, and a node whose certificate is its own, has ended or is for another name may be ready anyway. Under an
-    // address as the host a node answers whatever json-rpc.vhosts says.
+    // The request contains no secret, and a node with a self-signed, expired or mismatched certificate may be ready anyway.
+    // The node accepts an IP address as the host whatever json-rpc.vhosts is.
     const options = { signal, agent: false, rejectUnauthorized: false, headers: { host: "127.0.0.1" } };
     get(url, options, answered).once("error", failed);
   });

@@ -13,7 +13,7 @@ function loadViem(): Viem {
   return (isSource ? { ...load("viem"), ...load("viem/accounts") } : load("./viem.cjs")) as Viem;
 }
 
-/** viem's functions that are names of their own; all others are in `viem`. */
+/** viem's functions that are global names; all others are in `viem`. */
 const VIEM_NAMES = [
   "parseEther",
   "formatEther",

@@ -17,7 +17,7 @@ const WINDOW_MS = 7 * DAY_MS;
 const SPAN_MS_MIN = 3_600_000;
 /** Ordering and moving to a larger disk takes weeks. */
 const DAYS_COMFORTABLE = 30;
-/** Those that have a share of every block. */
+/** Parts that grow with each block. */
 const GROWING_PARTS = ["log", "index", "CometBFT blocks", "CometBFT state"] as const;
 
 /**

@@ -34,34 +34,34 @@ type CometBftOptions = {
   readonly abciSocket: string;
   /** Path of CometBFT's RPC. */
   readonly rpcSocket: string;
-  /** `host:port` peers connect to. */
+  /** `host:port` that peers connect to. */
   readonly p2pAddress: string;
   readonly nodeId: string;
   readonly version: string;
-  /** Height of the first block the network decides. */
+  /** First height that the network decides. */
   readonly initialHeight: number;
   readonly peers: PeerSettings;
   /** Ids of `cometbft.seeds`. */
   readonly seeds: readonly string[];
   readonly pace: Pace;
-  /** How long CometBFT accepts evidence, where the validators agreed on it. */
+  /** Age limit of evidence, if the validators agreed on one. */
   readonly evidenceAgeSeconds: () => number | undefined;
-  /** Newest blocks that the chain stores; null: all of them. */
+  /** Number of newest blocks that the chain stores; null: all. */
   readonly retainBlocks: number | null;
 };
 
 type CometBftModules = {
   readonly application: RecordedBlocks;
-  /** CometBFT has no blocks. */
+  /** Whether CometBFT has no blocks. */
   readonly isStoreLost: () => boolean;
-  /** Writes CometBFT's configuration; called before each start of it. */
+  /** Writes CometBFT's configuration; called before each of its starts. */
   readonly configure: (peers: PeerSettings, key: EngineKey) => void;
   /** The key that CometBFT signs with. */
   readonly signing: SigningRole;
-  /** Brings a chain that is ahead of CometBFT's store back to it. */
+  /** Rolls a chain that is ahead of CometBFT's store back to it. */
   readonly storeRollback: StoreRollback;
   readonly nodesContract: NodesContract | undefined;
-  /** CometBFT as state sync left it, if there was one. */
+  /** CometBFT as state sync left it, if it ran. */
   readonly synced: SyncedEngine | undefined;
   /** Unix time of the newest block, in seconds. */
   readonly headTimestamp: () => number;
@@ -75,12 +75,15 @@ type CometBftModules = {
   readonly log: Logger;
 };
 
-/** Peers, votes and status are requested this often while a validator waits for its key to sign, and while a block is overdue: ABCI tells none of them. */
+/**
+ * Interval for polling peers, votes and status while a validator waits for its key to sign, and while a block is overdue: ABCI does not report
+ * them.
+ */
 const TICK_MS = 500;
-/** Otherwise only so often. */
+/** Otherwise polls only every n-th tick. */
 const TICKS_PER_POLL = 4;
 
-/** CometBFT in a process of its own, over the ABCI socket of the same application that the solo engine drives. */
+/** CometBFT as a child process, over the ABCI socket of the application that the solo engine drives as well. */
 export class CometBftEngine implements Engine {
   readonly network: EngineNetwork;
   readonly #options: CometBftOptions;
@@ -102,7 +105,7 @@ export class CometBftEngine implements Engine {
   #unsubscribers: readonly (() => void)[] = [];
   #isStopping = false;
   #ticks = 0;
-  /** When the engine last got a block again that the chain has. */
+  /** When the engine last received a block again that the chain already has. */
   #caughtUpAt: number;
 
   constructor(options: CometBftOptions, modules: CometBftModules) {
@@ -275,7 +278,7 @@ export class CometBftEngine implements Engine {
       (await listenAbci({ path: this.#options.abciSocket, ...events }, handlers));
   }
 
-  /** A chain that has blocks which CometBFT has not, not even the first, answers for them again. */
+  /** A chain with blocks of which CometBFT lacks even the first answers for them again. */
   #beginWithStore(): void {
     const { isStoreLost, application } = this.#modules;
     if (!isStoreLost()) return;
@@ -287,7 +290,7 @@ export class CometBftEngine implements Engine {
     }
   }
 
-  /** Looks at CometBFT, and starts it again where its key is to sign, or another one. */
+  /** Polls CometBFT, and restarts it if its key may sign now, or another key should. */
   async #look(): Promise<void> {
     const { application, signing } = this.#modules;
     this.#ticks++;
@@ -306,13 +309,13 @@ export class CometBftEngine implements Engine {
     };
     if (this.#isStopping) return;
     if (!signing.observe({ status, round, peerCount: peers.length })) return;
-    // As a follower CometBFT was in order: the node would say that it is ready, and an operator would stop the next validator.
+    // CometBFT was in order as a follower: the node would report ready, and an operator would stop the next validator.
     view.forget();
     this.#supervisor.restart();
   }
 }
 
-/** The network goes on without this node until its operator has done something. */
+/** Errors after which the network continues without this node until its operator acts. */
 function isForOperator(error: unknown): error is Error {
   return (
     error instanceof GenesisDisagreementError ||

@@ -42,13 +42,13 @@ test("CometBftNetwork that catches up without a peer names the settings to look 
   assert.equal(problemOf({ peers: 0 }), undefined);
 });
 
-test("CometBftNetwork of a validator has a problem until a commit has its vote, and that of a follower has none", () => {
+test("CometBftNetwork reports a problem of a validator until a commit has its vote, and none of a follower", () => {
   assert.notEqual(problemOf({ power: 10, isAwaited: true }), undefined);
   assert.equal(problemOf({ power: 10 }), undefined);
   assert.equal(problemOf({ power: 0, isAwaited: true }), undefined);
 });
 
-test("CometBftNetwork whose CometBFT does not start says what it said", () => {
+test("CometBftNetwork reports the last words of a CometBFT that does not start", () => {
   const reason = 'ERROR: unknown mempool type: "app"';
   assert.ok(problemOf({ state: { kind: "restarting", restarts: 2, reason } })?.includes(reason));
   assert.notEqual(problemOf({ state: { kind: "restarting", restarts: 2 } }), undefined);

@@ -12,7 +12,7 @@ import type { SigningRole } from "./signing-role.ts";
 
 type CometBftNetworkOptions = {
   readonly nodeId: string;
-  /** `host:port` peers connect to. */
+  /** `host:port` that peers connect to. */
   readonly p2pAddress: string;
 };
 
@@ -25,11 +25,11 @@ type CometBftNetworkModules = {
   readonly supervisor: Supervisor;
   readonly headAge: HeadAge;
   readonly ownVotes: Pick<OwnVotes, "problem" | "isAwaited">;
-  /** Since the engine last got a block again that the chain has. */
+  /** Milliseconds since the engine last received a block again that the chain has. */
   readonly quietMs: () => number;
 };
 
-/** The network that CometBFT is a part of: how it is, and who its peers are. */
+/** CometBFT's network: its state and its peers. */
 export class CometBftNetwork implements EngineNetwork {
   readonly nodeId: string;
   readonly #listenAddress: string;
@@ -50,7 +50,7 @@ export class CometBftNetwork implements EngineNetwork {
       isListening: status !== undefined,
       listenAddress: this.#listenAddress,
       isValidator: (status?.votingPower ?? 0) > 0,
-      // CometBFT says nothing of it where it fetches blocks by consensus, as a validator does that others may wait for.
+      // CometBFT does not report this if it fetches blocks by consensus, as does a validator for which others may wait.
       isCatchingUp: (status?.isCatchingUp ?? true) || (quorum === "present" && headAge.isLate),
       step,
       problem: this.#problem(),
@@ -79,7 +79,7 @@ export class CometBftNetwork implements EngineNetwork {
   removePeer(id: string): void {
     const { view, lists, supervisor } = this.#modules;
     const isConnected = view.peers.some((peer) => peer.id === id);
-    // No call of CometBFT ends a connection.
+    // CometBFT has no call that ends a connection.
     if (lists.remove(id) && isConnected) supervisor.restart();
   }
 
@@ -110,7 +110,7 @@ export class CometBftNetwork implements EngineNetwork {
     if (signing.reason !== undefined) return `this validator does not sign: ${signing.reason}`;
     if (quorum !== "present") return "no quorum: the voting power of the participating validators is too low";
     if (!headAge.isLate) {
-      // Others count on a validator that says it is ready, and restart the next one.
+      // Operators rely on a validator that reports ready, and restart the next one.
       return ownVotes.problem ?? (status.votingPower > 0 && ownVotes.isAwaited ? VOTE_AWAITED : undefined);
     }
     const age = `the newest block is ${Math.round(headAge.ms / 1_000)} s old`;
@@ -120,13 +120,13 @@ export class CometBftNetwork implements EngineNetwork {
 
 const NOT_RUNNING = "CometBFT is not running yet";
 
-/** Wrong addresses look like a node that catches up, for ever. */
+/** With wrong addresses, a node seems to catch up forever. */
 const NO_PEER =
   "no peer is connected: check cometbft.persistent-peers, the firewall and cometbft.allowed-nodes-contract";
 
 const VOTE_AWAITED = "CometBFT restarted, and no block has a vote of this validator yet";
 
-/** The engine waits this long for a block before the reason says what an operator can do. */
+/** After this time without a block, the reason tells the operator what to do. */
 const CATCH_UP_QUIET_MS = 60_000;
 
 function behindReason({ height, head }: { readonly height: number; readonly head: number }, quietMs: number): string {

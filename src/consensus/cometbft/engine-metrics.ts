@@ -13,12 +13,12 @@ type EngineMetricsModules = {
   readonly ownVotes: Pick<OwnVotes, "unsigned">;
 };
 
-/** What an operator of a validator or a follower watches of consensus: from CometBFT's status, and from the blocks that it decides. */
+/** Consensus metrics for operators of validators and followers, from CometBFT's status and from decided blocks. */
 export class EngineMetrics implements BlockWatcher {
   readonly #proposed: Counter;
   readonly #missed: Counter;
   readonly #rounds: Counter;
-  /** Who may have signed the block before the newest one. */
+  /** Validators that may have signed the parent of the newest block. */
   #votes: LastCommit["votes"] = [];
 
   constructor({ metrics, view, supervisor, headAge, ownVotes }: EngineMetricsModules) {

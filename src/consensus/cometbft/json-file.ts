@@ -1,12 +1,12 @@
 import { NodeError } from "../../base/errors.ts";
 import { readJsonFile as readJson } from "../../store/storage/read-file.ts";
 
-/** A file in the engine's home has unusable content. */
+/** Unusable content in a file of the engine's home. */
 export class EngineHomeError extends NodeError {
   readonly code = "ENGINE_HOME";
 }
 
-/** CometBFT's genesis has only the chain's rules, and one vote of each validator. */
+/** CometBFT's genesis contains only the chain's rules and validators. */
 const BYTES_MAX = 64 << 20;
 
 /** @throws EngineHomeError */
@@ -18,7 +18,7 @@ export function readJsonFile(file: string): unknown {
   }
 }
 
-/** JSON as CometBFT writes its files: indented. */
+/** Indented JSON, as in CometBFT's files. */
 export function jsonText(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }

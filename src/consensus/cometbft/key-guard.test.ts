@@ -59,7 +59,7 @@ test("while blocks are fetched, and without peers, a key does not sign", () => {
   }
 });
 
-test("a signature of the key in a new block begins the count anew, and is what the key has signed", () => {
+test("a signature of the key in a new block restarts the count, and becomes its signing position", () => {
   const { guard, block } = createTestGuard();
   guard.observe(NETWORK);
   block(12, 12_000);
@@ -94,7 +94,7 @@ test("signatures that the home knows say nothing", () => {
   assert.equal(guard.reason, undefined);
 });
 
-test("where the network makes no blocks, the key signs after some seconds, or the time of so many blocks", () => {
+test("if the network makes no blocks, the key signs after a few seconds or block times", () => {
   for (const [blockTimeMs, waitMs] of [
     [1_000, 5_000],
     [4_000, 12_000],
@@ -138,7 +138,7 @@ test("votes that the home knows do not make it wait longer", () => {
   assert.equal(guard.reason, undefined);
 });
 
-test("a network that is not seen for a moment is waited for anew", () => {
+test("losing sight of the network restarts the wait", () => {
   const { guard, pass } = createTestGuard();
   guard.observe(NETWORK);
   pass(4_000);

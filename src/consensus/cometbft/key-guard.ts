@@ -5,45 +5,45 @@ import type { EngineVote } from "./rpc/answers.ts";
 import { comparePositions, SIGNING_STEPS, type SigningPosition } from "./signing/signing-state.ts";
 
 type KeyGuardOptions = {
-  /** Blocks without a signature of the key that are waited for. */
+  /** Blocks without a signature of the key to wait for. */
   readonly blocks: number;
   readonly blockTimeMs: number;
-  /** How far the key has signed, as its home says. */
+  /** The key's signing position in its home. */
   readonly signed: SigningPosition;
 };
 
 type KeyGuardModules = {
   /** Unix milliseconds. */
   readonly wallClock: () => number;
-  /** Milliseconds of a clock that never jumps. */
+  /** Monotonic milliseconds. */
   readonly now: () => number;
   readonly log: Logger;
 };
 
-/** What CometBFT shows of the network, while it follows. */
+/** CometBFT's view of the network while it follows. */
 export type FollowedNetwork = {
   /** It fetches blocks that its peers have. */
   readonly isCatchingUp: boolean;
   readonly peerCount: number;
-  /** No other validator than this one. */
+  /** Whether this is the only validator. */
   readonly isAlone: boolean;
-  /** Of the height that is decided. */
+  /** Votes at the current height. */
   readonly votes: readonly Omit<EngineVote, "atMs">[];
 };
 
-/** Clocks of a network may differ by so much: more is an error in the log. */
+/** Tolerated clock difference in a network: a greater one is logged as an error. */
 const CLOCK_TOLERANCE_MS = 2_000;
-/** A network that makes no block in this time may wait for this validator. Peers send the votes they have within some hundred milliseconds. */
+/** A network without a block in this time may wait for this validator. Peers send their votes within a few hundred milliseconds. */
 const STANDSTILL_MS = 5_000;
-/** The same, where a signature was seen that the home does not know: another node may have the key, and wait for the network too. */
+/** STANDSTILL_MS after a signature that the home does not know: another node may have the key, and wait for the network too. */
 const STANDSTILL_AFTER_SIGNATURE_MS = 60_000;
 
 /**
- * Says when a validator's key may sign after the start of its node. What the home says of it proves nothing: it may be an older copy, or another
- * node may have the same key. What the network has seen is in the commits of its blocks, and in the votes that its nodes send to each other.
+ * Decides when a validator's key may sign after the start of its node. The home's signing state proves nothing: it may be an old copy, or
+ * another node may have the same key. Commits of blocks, and the votes that nodes exchange, show what the network has seen.
  *
- * A block whose time is after the start was decided after the start. So whatever an earlier node signed with this key, it is not for a height after
- * such a block. Where there is none, as the network waits for this validator, the votes that peers have of it say how far it has signed.
+ * A block whose time is after the start was decided after the start. So an earlier node's signatures with this key are not for a later height.
+ * If there is no such block because the network waits for this validator, its peers' votes show how far the key has signed.
  */
 export class KeyGuard {
   readonly #options: KeyGuardOptions;
@@ -51,9 +51,9 @@ export class KeyGuard {
   readonly #startedMs: number;
   readonly #keys = new Set<Address>();
   #signed: SigningPosition;
-  /** Blocks in a row that were made after the start, and did not have a new signature of the key. */
+  /** Consecutive blocks made after the start without a new signature of the key. */
   #blocks = 0;
-  /** When the network last did something, by `now`; undefined while this node does not see that. */
+  /** When the network last made progress, by `now`; undefined while this node cannot tell. */
   #quietSince: number | undefined;
   #hasSeenSignature = false;
 
@@ -64,12 +64,12 @@ export class KeyGuard {
     this.#startedMs = modules.wallClock();
   }
 
-  /** Signatures of this key count. */
+  /** Watches signatures of this key too. */
   watch(key: Address): void {
     this.#keys.add(key);
   }
 
-  /** How far the key has signed, as far as home, blocks and votes say. */
+  /** The key's signing position according to home, blocks and votes. */
   get signed(): SigningPosition {
     return this.#signed;
   }
@@ -83,7 +83,7 @@ export class KeyGuard {
     if (isSigned) this.#saw({ height: height - 1, round: lastCommit.round, step: SIGNING_STEPS.precommit });
   }
 
-  /** CometBFT was looked at; undefined where it does not answer. */
+  /** CometBFT was polled; undefined if it does not answer. */
   observe(network: FollowedNetwork | undefined): void {
     const sees = network !== undefined && (network.isAlone || (!network.isCatchingUp && network.peerCount > 0));
     if (!sees) {

@@ -2,12 +2,12 @@ import type { ChainConfig } from "../../base/params/chain-config.ts";
 import type { Logger } from "../../base/telemetry/logger.ts";
 import type { Timer, Timers } from "../../base/telemetry/timers.ts";
 
-/** Time between two blocks, as the validators agreed on, otherwise the node's own setting. */
+/** Block time that the validators agreed on, otherwise the node's own setting. */
 export class Pace {
   readonly #ownMs: number;
   readonly #config: Pick<ChainConfig, "blockPeriodMs">;
 
-  /** @param config follows the validators' agreements */
+  /** @param config reflects the validators' agreements */
   constructor(ownMs: number, config: Pick<ChainConfig, "blockPeriodMs">) {
     this.#ownMs = ownMs;
     this.#config = config;
@@ -19,13 +19,13 @@ export class Pace {
 }
 
 /**
- * CometBFT reads its block time only at its start, and a restart takes about two seconds: if all nodes restarted it at once, the network
- * would stop.
+ * CometBFT reads its block time only at its start, and a restart takes about two seconds: simultaneous restarts of all nodes would stop the
+ * network.
  */
 const SPREAD_MS = 60_000;
 
 type PaceChangeModules = {
-  /** Ends CometBFT; it is started again with a new configuration. */
+  /** Restarts CometBFT with a new configuration. */
   readonly restart: () => void;
   readonly log: Logger;
   readonly timers: Pick<Timers, "after">;
@@ -45,7 +45,7 @@ export class PaceChange {
     this.#modules = modules;
   }
 
-  /** CometBFT starts with the pace of now. */
+  /** CometBFT starts with the current pace. */
   configured(): void {
     this.#configuredMs = this.#pace.blockTimeMs;
     this.stop();

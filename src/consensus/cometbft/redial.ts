@@ -4,39 +4,39 @@ import { peerIdOf } from "../peer-lists.ts";
 type RedialModules = {
   /** Addresses of the peers to stay connected to, `id@host:port`. */
   readonly persistent: () => readonly string[];
-  /** Whether this node would accept a connection to the node with this id. */
+  /** Whether this node would accept a connection with the node of this id. */
   readonly mayConnect: (id: string) => boolean;
-  /** Has CometBFT connect to these addresses, and to no others again whenever a connection is lost. */
+  /** Makes CometBFT dial these addresses, and redial only these whenever a connection is lost. */
   readonly dial: (addresses: readonly string[]) => Promise<void>;
-  /** Milliseconds of a clock that never jumps. */
+  /** Monotonic milliseconds. */
   readonly now: () => number;
   readonly log: Logger;
 };
 
 /**
- * CometBFT tries again after 5 to 8 s, twenty times, and then ever later: a network that was parted waits for that. Each try of a peer that refuses this node
- * costs both some connections, so the longer a peer is missing, the fewer.
+ * CometBFT retries after 5 to 8 s, twenty times, and then at growing intervals, for which a network waits after a partition. Each attempt at a
+ * peer that refuses this node costs both some connections, so attempts become rarer the longer a peer is missing.
  */
 const REDIAL_MS_MIN = 3_000;
 const REDIAL_MS_MAX = 30_000;
-/** Of the time that a peer is missing, what passes between two tries. */
+/** Share of a peer's missing time between two attempts. */
 const REDIAL_SHARE = 1 / 20;
 
 /**
- * Has CometBFT dial persistent peers that have been missing for a while. It does so without being asked, but not reliably: a peer that closes the
- * connection just after the handshake, as one does that refuses this node, is forgotten where the loss is seen before the dialing is over. The two
- * would stay apart after the refusal has ended, until one of them restarts. And it waits long after a partition.
+ * Makes CometBFT dial persistent peers that have been missing for a while. CometBFT does so itself, but not reliably. If a peer closes the
+ * connection just after the handshake, as one that refuses this node does, CometBFT forgets it when it sees the loss before dialing is over. The
+ * two would stay apart after the refusal has ended, until one of them restarts. CometBFT also waits long after a partition.
  */
 export class Redial {
   readonly #modules: RedialModules;
-  /** When a missing peer was first seen to be missing, and when it was dialed, by id. */
+  /** When a peer went missing, and when it was last dialed, by id. */
   #missing: ReadonlyMap<string, { readonly since: number; dialed: number }> = new Map();
 
   constructor(modules: RedialModules) {
     this.#modules = modules;
   }
 
-  /** To be called every few seconds. @param connected ids; undefined while CometBFT does not answer */
+  /** Call it every few seconds. @param connected ids; undefined while CometBFT does not answer */
   async refresh(connected: readonly string[] | undefined): Promise<void> {
     const { persistent, mayConnect, dial, now, log } = this.#modules;
     if (connected === undefined) {
@@ -51,7 +51,7 @@ export class Redial {
     if (!tries.some(({ since, dialed }) => time - dialed >= pauseAfter(time - since))) return;
     for (const each of tries) each.dialed = time;
     try {
-      // Together with the others: CometBFT stops dialing every peer that the list omits.
+      // Includes all others: CometBFT stops dialing every peer that the list omits.
       await dial(addresses);
     } catch (error) {
       log.debug("missing peers are not dialed", { missing, error });
@@ -59,7 +59,7 @@ export class Redial {
   }
 }
 
-/** Between two tries of a peer that is missing for so long. */
+/** Pause between two attempts at a peer that has been missing for `ms`. */
 function pauseAfter(ms: number): number {
   return Math.min(REDIAL_MS_MAX, Math.max(REDIAL_MS_MIN, ms * REDIAL_SHARE));
 }

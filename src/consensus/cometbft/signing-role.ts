@@ -15,7 +15,7 @@ import { comparePositions, raiseSigningState, readSigningState, SIGNING_STEPS } 
 export type RemoteSigner = {
   /** tcp://host:port or unix://path, where CometBFT listens. */
   readonly address: string;
-  /** Of its key: compressed, 33 bytes. */
+  /** Its compressed public key, 33 bytes. */
   readonly publicKey: Uint8Array;
 };
 
@@ -32,21 +32,21 @@ type SigningRoleOptions = {
 type SigningRoleModules = {
   /** The validators after the newest block. */
   readonly signers: () => readonly Address[];
-  /** The validator has another key. */
+  /** Called when the validator has another key. */
   readonly onNewKey: (old: Address, address: Address) => void;
   /** Height of the newest block. */
   readonly height: () => number;
   /** Unix milliseconds. */
   readonly wallClock: () => number;
-  /** Milliseconds of a clock that never jumps. */
+  /** Monotonic milliseconds. */
   readonly now: () => number;
   readonly log: Logger;
 };
 
-/** The key may sign, and CometBFT does not run with it yet. */
+/** The key may sign, but CometBFT does not run with it yet. */
 const NEXT_START = "CometBFT restarts with its key";
 
-/** CometBFT as its RPC shows it. */
+/** CometBFT as its RPC reports it. */
 type SeenEngine = {
   readonly status: EngineStatus | undefined;
   readonly round: EngineRound | undefined;
@@ -54,8 +54,9 @@ type SeenEngine = {
 };
 
 /**
- * Which key CometBFT runs with. After the start of a node it follows, with a key that no set of validators has, until the validator's own key is in
- * the set and may sign (`KeyGuard`). It reads key and signing state at its start alone, so that each change is a restart of it.
+ * Chooses the key that CometBFT runs with. After the start of a node CometBFT follows, with a key that is in no validator set, until the
+ * validator's own key is in the set and may sign (`KeyGuard`). CometBFT reads key and signing state only at its start, so each change is a
+ * restart.
  */
 export class SigningRole implements BlockWatcher {
   readonly #options: SigningRoleOptions;
@@ -65,7 +66,7 @@ export class SigningRole implements BlockWatcher {
   #signs: boolean;
   /** A validator that does not sign yet. */
   #isWaiting = false;
-  /** The key that CometBFT runs with; undefined while that is the follower's. */
+  /** CometBFT's current key; undefined while that is the follower's. */
   #running: Address | undefined;
   #wrongKey: string | undefined;
 
@@ -80,7 +81,7 @@ export class SigningRole implements BlockWatcher {
     this.#guard.watch(this.#key.address);
   }
 
-  /** The validator's own, also while it does not sign. */
+  /** The validator's own address, even while it does not sign. */
   get address(): Address {
     return this.#key.address;
   }
@@ -89,7 +90,7 @@ export class SigningRole implements BlockWatcher {
     if (!this.#signs) this.#guard.finalized(block);
   }
 
-  /** @returns whether CometBFT has to be started again, with another key */
+  /** @returns whether CometBFT must be restarted with another key */
   observe({ status, round, peerCount }: SeenEngine): boolean {
     const signers = this.#modules.signers();
     if (this.#signs) {
@@ -109,7 +110,7 @@ export class SigningRole implements BlockWatcher {
   }
 
   /**
-   * What CometBFT is to be started with, after the files of the key are as it needs them.
+   * The key for CometBFT's next start; prepares the key files for it.
    * @throws EngineHomeError, and errors of the disk
    */
   prepare(): EngineKey {
@@ -119,7 +120,7 @@ export class SigningRole implements BlockWatcher {
     const hasFollowed = this.#running === undefined && guardBlocks > 0;
     this.#running = this.address;
     if (hasFollowed) {
-      // A remote signer keeps its own signing state.
+      // A remote signer stores its own signing state.
       if (remoteSigner === undefined) this.#raiseSigningState();
       forgetRestored(this.#options.directory);
     }
@@ -132,22 +133,22 @@ export class SigningRole implements BlockWatcher {
     return this.#isWaiting ? (this.#guard.reason ?? NEXT_START) : undefined;
   }
 
-  /** Where CometBFT waits for a remote signer before it starts; undefined where it needs none. */
+  /** Where CometBFT waits for a remote signer before it starts; undefined if it does not. */
   get awaitedSigner(): string | undefined {
     return this.#running === undefined ? undefined : this.#options.remoteSigner?.address;
   }
 
-  /** It is a validator that may not sign yet: it has to be looked at often. */
+  /** A validator that may not sign yet must be polled often. */
   get isWaiting(): boolean {
     return this.#isWaiting;
   }
 
-  /** Either of the keys: the next one is as good. */
+  /** Either key counts: the current or the next one. */
   #isIn(signers: readonly Address[]): boolean {
     return signers.includes(this.address) || this.#nextKeyIn(signers) !== undefined;
   }
 
-  /** The key that is to replace this one, where it is a validator's already. */
+  /** The key that will replace this one, if it is already a validator's. */
   #nextKeyIn(signers: readonly Address[]): ValidatorKey | undefined {
     if (this.#options.remoteSigner !== undefined) return undefined;
     const next = readNextKey(this.#options.directory);
@@ -168,7 +169,7 @@ export class SigningRole implements BlockWatcher {
     if (old !== this.address) this.#modules.onNewKey(old, this.address);
   }
 
-  /** CometBFT signs nothing that the network has seen signed, and nothing of the blocks that are there. */
+  /** Prevents CometBFT from signing anything that the network has seen signed, or for existing blocks. */
   #raiseSigningState(): void {
     const head = { height: this.#modules.height(), round: 0, step: SIGNING_STEPS.precommit };
     const { signed } = this.#guard;

@@ -183,7 +183,7 @@ function dataOf(addresses: readonly EngineRpcAddress[], timers: Timers = fatalTi
 
 const UNKNOWN = { code: "ENGINE_CONSENSUS_DATA_UNKNOWN" };
 
-test("the consensus data is what servers on a port and on a unix socket agree on, with and without a vote", async () => {
+test("servers on a port and on a unix socket agree on the consensus data, with and without a vote", async () => {
   const cases: readonly Partial<Made>[] = [
     {},
     { nanos: 0, parentRound: 0 },

@@ -16,34 +16,34 @@ import { EngineRpcError } from "./rpc/answers.ts";
 import { engineBlockOf } from "./rpc/block.ts";
 import { callEngine, type EngineRpcAddress } from "./rpc/client.ts";
 
-/** No state sync server returned the consensus data of a block, or their answers disagree. */
+/** No state sync server returned the block's consensus data, or their answers disagree. */
 class UnknownConsensusDataError extends NodeError {
   readonly code = "ENGINE_CONSENSUS_DATA_UNKNOWN";
 }
 
 type StateSyncServersOptions = {
   readonly servers: readonly EngineRpcAddress[];
-  /** Of CometBFT's genesis. */
+  /** From CometBFT's genesis. */
   readonly chainId: string;
-  /** Of the same genesis: with a vote it is part of the consensus data. */
+  /** From the same genesis; with a vote it is part of the consensus data. */
   readonly startingSet: StartingSet;
   /** Whether the chain's genesis has `jail`. */
   readonly jail: boolean;
-  /** For the whole answer of a server; 15 s by default. */
+  /** Time limit of a server's whole answer; default: 15 s. */
   readonly timeoutMs?: number;
 };
 
-/** A block of some MiB through a tunnel. CometBFT's snapshot waits for it without a limit. */
+/** Enough for a block of a few MiB through a tunnel. CometBFT's snapshot waits for it without a limit. */
 const TIMEOUT_MS = 15_000;
 /** A block of 8 MiB in base64, and the signatures of 10,000 validators. */
 const ANSWER_BYTES_MAX = 16 << 20;
 
 /**
- * The servers of `cometbft.state-sync-servers` as the source of the consensus data of a block, which no hash in the block covers.
+ * The servers of `cometbft.state-sync-servers` as the source of a block's consensus data, which no hash in the block covers.
  *
- * CometBFT's light client verifies the signatures of this same header, but has it in memory alone and gives an application the app hash of the
- * next one; its own RPC has no block before the one after the snapshot. So the servers are asked again, and believed where all that answer
- * say the same: the operator chose them, and CometBFT too ends where they contradict each other.
+ * CometBFT's light client verifies the signatures of this header, but keeps it in memory and gives an application only the app hash of the next
+ * one. Its RPC lacks the blocks before the one after the snapshot. So the servers are asked again, and trusted if all that answer agree: the
+ * operator chose them, and CometBFT also stops if they contradict each other.
  */
 export class StateSyncServers implements ConsensusDataSource {
   readonly #options: StateSyncServersOptions;
@@ -80,7 +80,7 @@ export class StateSyncServers implements ConsensusDataSource {
     return data;
   }
 
-  /** undefined where the server has no usable answer. */
+  /** undefined if the server has no usable answer. */
   async #ask(server: EngineRpcAddress, height: number): Promise<ConsensusData | undefined> {
     const { timeoutMs = TIMEOUT_MS } = this.#options;
     try {
@@ -130,33 +130,33 @@ type StateSyncOptions = {
   readonly abciSocket: string;
   readonly version: string;
   readonly peers: PeerFilter;
-  /** Runs of CometBFT before it is given up. */
+  /** Runs of CometBFT before giving up. */
   readonly attemptsMax?: number;
-  /** Pause before the second run; doubled before each further one. */
+  /** Pause before the second run; doubles before each further one. */
   readonly firstPauseMs?: number;
-  /** Without a chunk or another snapshot, after the first one was offered, before CometBFT starts again. */
+  /** Time without a chunk or another snapshot, after the first offer, before CometBFT is restarted. */
   readonly stallMs?: number;
 };
 
 type StateSyncModules = {
   readonly restore: Restore;
-  /** Starts CometBFT with state sync switched on; `onFault` is called for what its log shows. */
+  /** Starts CometBFT with state sync enabled; `onFault` is called for faults in its log. */
   readonly start: (onFault: (fault: EngineFault) => void) => EngineProcess;
   readonly log: Logger;
   readonly timers: Timers;
 };
 
-/** CometBFT, with its socket, after state sync: it waits for the application of the restored chain. */
+/** CometBFT with its socket after state sync: it waits for the application of the restored chain. */
 export type SyncedEngine = {
-  /** Hands over: waiting and all further calls are answered by `handlers`. */
+  /** Hands over: `handlers` answer the waiting and all further calls. */
   attach(options: {
     readonly handlers: AbciHandlers;
     readonly onEngineLost: () => void;
     readonly onFailure: (error: unknown, call: string) => void;
   }): AbciServer;
-  /** The running process, whose fault goes to `onFault`, also one that its log has shown already. */
+  /** The running process, whose faults go to `onFault`, including one that its log has already shown. */
   adopt(onFault: (fault: EngineFault) => void): EngineProcess;
-  /** Ends both, where nothing was handed over. */
+  /** Ends both, if nothing was handed over. */
   close(): Promise<void>;
 };
 
@@ -164,14 +164,14 @@ const ATTEMPTS_MAX = 5;
 const FIRST_PAUSE_MS = 1_000;
 const STOP_GRACE_MS = 5_000;
 /**
- * CometBFT asks a peer for a chunk each 10 s and for snapshots each 15 s. Where no peer is left that it may ask it waits 2 minutes for a chunk, in which
- * the peers drop what they offered, and for ever for another snapshot: a peer that was rejected once counts again only after a restart.
+ * CometBFT requests a chunk every 10 s and snapshots every 15 s. If no usable peer is left, it waits 2 minutes for a chunk, in which peers drop
+ * their offers, and forever for another snapshot: a rejected peer counts again only after a restart.
  */
 const STALL_MS = 30_000;
 
 /**
- * Runs CometBFT until a snapshot of a peer is restored. CometBFT goes on at once with the next block and cannot be restarted before it has
- * it: that call waits until `attach`.
+ * Runs CometBFT until a peer's snapshot is restored. CometBFT continues at once with the next block and cannot be restarted before it has that:
+ * its call waits until `attach`.
  * @throws StateSyncError
  */
 export async function syncState(
@@ -216,7 +216,7 @@ export async function syncState(
         adopt(next) {
           onFault = next;
           const seen = fault;
-          // The new owner has the process first.
+          // Lets the new owner get the process first.
           if (seen !== undefined) timers.soon("fault after state sync", () => next(seen));
           return run;
         },
@@ -236,11 +236,11 @@ export async function syncState(
   );
 }
 
-/** A restore that says how it goes. */
+/** A restore that reports its progress. */
 class WatchedRestore implements Restore {
-  /** Called when CometBFT asks for the height that was restored: its last call before blocks. */
+  /** Called when CometBFT asks for the restored height: its last call before blocks. */
   onRestored = () => {};
-  /** Called when a snapshot was begun, and neither a chunk of it nor another snapshot has come for `stallMs`. */
+  /** Called if a snapshot was begun, and neither a chunk nor another snapshot has arrived for `stallMs`. */
   onStall = () => {};
   readonly #inner: Restore;
   readonly #stallMs: number;
@@ -292,7 +292,7 @@ const HANDLED = (Object.keys(CALLS) as CallName[]).filter(
   (name): name is HandledCall => name !== "echo" && name !== "flush",
 );
 
-/** `own` answers the calls that need no chain; every other call waits until `attach`. */
+/** `own` answers the calls that need no chain; all other calls wait until `attach`. */
 function switchableHandlers(own: Partial<AbciHandlers>) {
   let attached: AbciHandlers | undefined;
   let resolve: (handlers: AbciHandlers) => void = () => {};

@@ -16,7 +16,7 @@ import type { AccountRules, PoolRules, Submission } from "./pool.ts";
 
 const UINT64_MAX = 2n ** 64n - 1n;
 
-/** Names of the forks that brought types, as geth writes them. */
+/** Forks that added transaction types, by geth's names. */
 const FORK_NAMES: Partial<Record<Hardfork, string>> = {
   berlin: "Berlin",
   london: "London",
@@ -24,7 +24,7 @@ const FORK_NAMES: Partial<Record<Hardfork, string>> = {
   prague: "Prague",
 };
 
-/** What the checks of a transaction alone depend on besides the head. */
+/** Inputs of the stateless checks besides the head. */
 type AdmissionLimits = {
   /** wei */
   readonly minimumTip: bigint;
@@ -35,7 +35,7 @@ type AdmissionLimits = {
 };
 
 /**
- * The gas that no block can give a transaction, whoever sends it.
+ * Rejects a gas limit above that of every block, for any sender.
  * @throws TransactionRejectedError
  */
 export function checkGasLimit(tx: Transaction, rules: PoolRules): void {
@@ -56,7 +56,7 @@ export function checkSize(size: number, sizeMax: number): void {
 }
 
 /**
- * Checks that need no account (geth: `ValidateTransaction`), in geth's order; the first that fails decides the answer.
+ * Stateless checks (geth: `ValidateTransaction`), in geth's order; the first failure determines the answer.
  * @returns the sender
  * @throws TransactionRejectedError
  */
@@ -149,23 +149,23 @@ function checkGas(tx: Transaction, from: Address, rules: PoolRules): void {
   }
 }
 
-/** Balance of the sender of a transaction, and what its pooled transactions need of it. */
+/** Balance of a transaction's sender, and the cost of its pooled transactions. */
 type SenderFunds = {
   /** At the head, in wei. */
   readonly balance: bigint;
   readonly spent: bigint;
-  /** Cost of the pending one with the same nonce. */
+  /** Cost of the pending transaction with the same nonce. */
   readonly replacedCost: bigint | undefined;
 };
 
-/** @throws TransactionRejectedError when the nonce is below the account's */
+/** @throws TransactionRejectedError if the nonce is below the account's */
 export function checkNonce(tx: Transaction, accountNonce: bigint): void {
   if (accountNonce <= tx.nonce) return;
   throw reject("TX_NONCE_MISMATCH_TOO_LOW", `nonce too low: next nonce ${accountNonce}, tx nonce ${tx.nonce}`);
 }
 
 /**
- * The balance must cover the transaction, and it together with all pending ones.
+ * The balance must cover the transaction, together with all pending ones.
  * @throws TransactionRejectedError
  */
 export function checkFunds(cost: bigint, { balance, spent, replacedCost }: SenderFunds): void {
@@ -194,12 +194,10 @@ export function checkFunds(cost: bigint, { balance, spent, replacedCost }: Sende
   }
 }
 
-/** Every reason for which the pool rejects a transaction, named as execution-spec-tests name the rules. */
+/** Reasons for which the pool rejects a transaction, named after the rules in execution-spec-tests. */
 type PoolRejectionCode = Extract<ErrorCode, `POOL_${string}` | `TX_${string}`>;
 
-/**
- * The pool rejects a transaction. The message is geth's, word for word: ethers and viem distinguish the reasons by it.
- */
+/** The pool rejects a transaction. The message is geth's, word for word: ethers and viem recognise the reason by it. */
 export class TransactionRejectedError extends NodeError {
   readonly code: PoolRejectionCode;
   constructor(code: PoolRejectionCode, message: string, options?: ErrorOptions) {

@@ -78,7 +78,7 @@ test("after a late block the limit holds for ten blocks in time", () => {
   assert.equal(isOpen(), true);
 });
 
-test("the error says when to send again: once the blocks have taken what is too much", () => {
+test("the error says when to send again: once blocks have taken the excess", () => {
   const { outside, gate, pass, block } = setup();
   for (let i = 0; i < 9; i++) block(BLOCK_MS, 100);
   pass(2_000);

@@ -13,26 +13,26 @@ export class NetworkBehindError extends NodeError {
   }
 }
 
-/** A block that took so many block times was late. One proposer that is missing makes one late. */
+/** A block that took this many block times was late. A single missing proposer makes one block late. */
 const LATE_BLOCKS = 1.5;
-/** What was to run at once ran so much later: this machine has more to do than it can. The execution of a full block takes less. */
+/** If a timer runs this much later than due, the machine is overloaded. Executing a full block takes less. */
 const DELAY_MS_MAX = 400;
-/** Between two looks at that, while transactions come. */
+/** Interval of these measurements while transactions arrive. */
 const PROBE_MS = 100;
-/** Blocks for which a late one counts, as its causes last. */
+/** Number of blocks for which a late one counts, since its causes last. */
 const LATE_FOR_BLOCKS = 10;
 /** Transactions that may always wait: a network on the slowest machine takes as many with a block or two. */
 const WAITING_MIN = 128;
-/** What may wait: what blocks take in so many block times, at the pace of the last ones. */
+/** Transactions that may wait, in block times at the pace of the last blocks. */
 const WAITING_BLOCKS = 2;
-/** Of peers more is taken: their nodes have acknowledged it, and send it once more where it is refused. */
+/** Peers may send more: their nodes have acknowledged the transactions, and send them again if refused. */
 const PEERS_FACTOR = 4;
 /** Blocks over which the pace is measured. */
 const PACE_BLOCKS = 8;
 const RETRY_BLOCKS_MAX = 30;
-/** The pace of a network that was idle is not known: what may always wait is gone after so many block times. */
+/** The pace of an idle network is unknown: the transactions that may always wait are gone after this many block times. */
 const IDLE_BLOCKS = 2;
-/** A round that fails takes as long whatever the block time is. */
+/** A failed round takes this long, whatever the block time is. */
 const BLOCK_MS_MIN = 1_000;
 
 type BacklogGateModules = {
@@ -43,22 +43,22 @@ type BacklogGateModules = {
 };
 
 /**
- * Puts off new transactions while a network falls behind: each one costs every node more than the block that takes it, so that consensus, which has the
- * same processors, would stand still for as long as callers send. While blocks are in time nothing is put off, however many transactions wait.
+ * Defers new transactions while a network falls behind: each one costs every node more than the block that takes it. Consensus, which shares the
+ * processors, would stand still as long as callers send. While blocks are in time nothing is deferred, however many transactions wait.
  */
 export class BacklogGate {
   readonly #pace: { readonly blockTimeMs: number };
   readonly #modules: BacklogGateModules;
   readonly #putOff: Counter;
-  /** When the newest blocks were committed, and how many transactions they have; the oldest first. */
+  /** Commit times and transaction counts of the newest blocks, the oldest first. */
   readonly #blocks: { readonly at: number; readonly transactions: number }[];
   #blocksSinceLate = LATE_FOR_BLOCKS;
-  /** When the timer that is set was to run. */
+  /** Due time of the current timer. */
   #probeDue: number | undefined;
-  /** How late the timer before it ran. */
+  /** Delay of the previous timer. */
   #delayMs = 0;
 
-  /** @param pace may change with the blocks */
+  /** @param pace may change from block to block */
   constructor(pace: { readonly blockTimeMs: number }, modules: BacklogGateModules) {
     this.#pace = pace;
     this.#modules = modules;
@@ -81,7 +81,7 @@ export class BacklogGate {
     if (this.#blocks.length > PACE_BLOCKS + 1) this.#blocks.shift();
   }
 
-  /** @throws NetworkBehindError for a transaction of a caller that has to wait */
+  /** @throws NetworkBehindError if the transaction must wait */
   assertOpen(from: "caller" | "peer"): void {
     this.#probe();
     if (this.#blocksSinceLate >= LATE_FOR_BLOCKS && !this.#isWaitingLong() && !this.#isBusy()) return;
@@ -115,8 +115,8 @@ export class BacklogGate {
   }
 
   /**
-   * Transactions that blocks take in a millisecond. The time since the newest counts too, and so do empty ones: what the first block after them takes
-   * has cost the other nodes nothing yet.
+   * Transactions that blocks take per millisecond. The time since the newest block counts too, and so do empty ones: the transactions of the
+   * first block after them have not cost the other nodes anything yet.
    */
   #perMs(): number {
     const [first, ...blocks] = this.#blocks;

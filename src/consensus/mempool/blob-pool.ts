@@ -10,40 +10,40 @@ import { BLOB_ACCOUNT_SLOTS, BLOB_GAP_LIFETIME_MS, BLOB_GAPPED_MAX, BLOB_PRICE_B
 export type BlobEntry = Entry & { readonly tx: BlobTransaction };
 
 type BlobPoolOptions = {
-  /** Memory of all transactions with their sidecars. */
+  /** Maximum memory of all transactions with their sidecars. */
   readonly bytesMax: number;
-  /** By how many percent a transaction must pay more than one it evicts. */
+  /** Percent by which a transaction must pay more than one it evicts. */
   readonly priceBump: number;
 };
 
-/** One that waits for the nonces before it. */
+/** A transaction that waits for lower nonces. */
 type GappedEntry = { readonly entry: BlobEntry; readonly since: number };
 
-/** What inserting a transaction changes. */
+/** The effect of inserting a transaction. */
 type BlobAdmission =
   | { readonly kind: "gapped" }
   | {
       readonly kind: "pending";
-      /** Its place in the row of the account's transactions */
+      /** Its position among the account's transactions */
       readonly index: number;
-      /** What it evicts. */
+      /** The transactions that it evicts. */
       readonly victims: readonly BlobEntry[];
     };
 
 type BlobPoolModules = {
   /** Milliseconds of any clock. */
   readonly now: () => number;
-  /** Accounts that have other transactions pooled: an account is in one pool at a time. */
+  /** Accounts with other pooled transactions: an account is in one pool at a time. */
   readonly isReserved: (address: Address) => boolean;
-  /** Accounts of which the other pool holds an authorization (EIP-7702). */
+  /** Accounts whose authorization is in the other pool (EIP-7702). */
   readonly hasAuthority: (address: Address) => boolean;
-  /** Called with every transaction that leaves. */
+  /** Called with each removed transaction. */
   readonly onRemoved: (entry: Entry, reason: RemovalReason) => void;
 };
 
 /**
- * Pooled blob transactions, by the rules of geth's blob pool: all of them are pending, an account's nonces follow each other
- * without gap, replacing one takes twice its fees. They are in memory with their sidecars.
+ * Pooled blob transactions, by the rules of geth's blob pool: all are pending, an account's nonces have no gaps, and a replacement pays twice
+ * the fees. They are in memory with their sidecars.
  */
 export class BlobPool {
   readonly #options: BlobPoolOptions;
@@ -62,7 +62,7 @@ export class BlobPool {
     this.#modules = modules;
   }
 
-  /** Memory of all transactions, those with a nonce gap included. */
+  /** Memory of all transactions, including those with a nonce gap. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -87,21 +87,21 @@ export class BlobPool {
     return this.#accounts.values();
   }
 
-  /** All of them, those with a nonce gap last. */
+  /** All transactions, those with a nonce gap last. */
   *all(): Iterable<BlobEntry> {
     yield* this.#entries.values();
     for (const { entry } of this.#gapped) yield entry;
   }
 
-  /** The account's nonce after its transactions; undefined when nothing of it is pooled. */
+  /** The account's nonce after its transactions; undefined if none is pooled. */
   nextNonce(address: Address): bigint | undefined {
     const last = this.#accounts.get(address)?.at(-1);
     return last && last.tx.nonce + 1n;
   }
 
   /**
-   * Inserts `entry`, whose own checks have passed, and those that waited for its nonce.
-   * @param store called once nothing can be rejected any more and before anything changes; when it throws, nothing changes
+   * Inserts `entry`, which has passed the stateless checks, and transactions that waited for its nonce.
+   * @param store called after the last possible rejection and before any change; if it throws, nothing changes
    * @throws TransactionRejectedError
    */
   insert(entry: BlobEntry, store: (entry: Entry) => void): void {
@@ -112,7 +112,7 @@ export class BlobPool {
   }
 
   /**
-   * What inserting `entry` would change. Changes nothing itself.
+   * The effect of inserting `entry`, without inserting it.
    * @throws TransactionRejectedError
    */
   check(entry: BlobEntry): BlobAdmission {
@@ -184,7 +184,7 @@ export class BlobPool {
     this.#removeGapped(({ entry }) => isUnwanted(entry), reason);
   }
 
-  /** Removes one transaction and those after it. False when it is not here. */
+  /** Removes one transaction and those after it. False if it is not pooled. */
   remove(hash: Hash, reason: RemovalReason): boolean {
     if (this.get(hash) === undefined) return false;
     this.removeWhere(({ tx }) => tx.hash === hash, reason);
@@ -215,7 +215,7 @@ export class BlobPool {
     for (const entry of start === -1 ? pooled : pooled.slice(0, start)) {
       this.#forget(entry, usedReason(entry, nonce, included));
     }
-    // What the balance no longer covers leaves, the highest nonces first.
+    // Removes what the balance no longer covers, the highest nonces first.
     let end = 0;
     for (let spent = 0n; end < left.length; end++) {
       spent += left[end]!.cost;
@@ -235,7 +235,7 @@ export class BlobPool {
     else this.#accounts.set(address, pooled.slice(0, size));
   }
 
-  /** What must leave so that `entry` fits: the cheapest of other accounts' last transactions. */
+  /** The transactions to evict so that `entry` fits: the cheapest among the last ones of other accounts. */
   #findVictims(entry: BlobEntry, replacedBytes: number): readonly BlobEntry[] {
     const { bytesMax, priceBump } = this.#options;
     const baseFee = this.#rules.nextBaseFee;
@@ -289,7 +289,7 @@ export class BlobPool {
     this.#modules.onRemoved(entry, reason);
   }
 
-  /** An account may have as many transactions wait as its nonce has digits after the first: only history earns memory. */
+  /** An account may have as many waiting transactions as its nonce has digits after the first: only history earns memory. */
   #mayWait(sender: Address, accountNonce: bigint): boolean {
     const waiting = this.#gapped.filter(({ entry }) => entry.sender === sender).length;
     const allowance = (accountNonce + 1n).toString().length - 1 - waiting;
@@ -313,7 +313,7 @@ export class BlobPool {
     }
   }
 
-  /** Its submitter has the hash already, so a rejection becomes a removal. */
+  /** Its submitter already has the hash, so a rejection becomes a removal. */
   #insertGapped(entry: BlobEntry): void {
     try {
       this.#add(entry, this.check(entry));
@@ -324,13 +324,13 @@ export class BlobPool {
   }
 }
 
-/** Of an entry that a new head left without a place: its nonce was used, or a changed chain opened a gap before it. */
+/** Reason for removing an entry after a new head: its nonce was used, or a changed chain opened a gap before it. */
 function usedReason({ tx }: BlobEntry, accountNonce: bigint, included: (hash: Hash) => boolean): RemovalReason {
   if (tx.nonce >= accountNonce) return "invalid";
   return included(tx.hash) ? "included" : "superseded";
 }
 
-/** All three fees must be above the old ones, and by the whole price bump. */
+/** All three fees must exceed the old ones by the full price bump. */
 function checkReplacement(next: BlobTransaction, old: BlobTransaction): void {
   const fees = [
     ["gas fee cap", next.maxFeePerGas, old.maxFeePerGas],

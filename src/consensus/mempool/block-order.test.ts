@@ -54,7 +54,7 @@ const round = fc.record({
   taken: fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 8 }),
 });
 
-test("BlockOrder.update goes on exactly where an order made anew comes to the same place", () => {
+test("BlockOrder.update continues exactly where a new order would", () => {
   let wentOn = 0;
   let ended = 0;
   fc.assert(

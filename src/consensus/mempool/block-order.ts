@@ -3,7 +3,7 @@ import { effectiveTip } from "../../base/types/transaction/fees.ts";
 import type { Entry } from "./entry.ts";
 import type { PooledTransaction } from "./pool.ts";
 
-/** A binary heap: the item that `isBefore` puts first is at the top. */
+/** A binary heap with the first item by `isBefore` at the top. */
 export class Heap<T> {
   readonly #isBefore: (a: T, b: T) => boolean;
   readonly #items: T[];
@@ -46,7 +46,7 @@ export class Heap<T> {
     return top;
   }
 
-  /** Takes the top out and puts `item` in; there must be a top. */
+  /** Replaces the top, which must exist, by `item`. */
   replaceTop(item: T): void {
     this.#items[0] = item;
     this.#sink(0);
@@ -69,33 +69,33 @@ export class Heap<T> {
   }
 }
 
-/** Which of two accounts' next transactions comes first: that with the higher tip, or that which arrived first. */
+/** Order of two accounts' next transactions: by the higher tip, or by arrival. */
 export const BLOCK_ORDERS = ["fees", "fifo"] as const;
 export type BlockOrderRule = (typeof BLOCK_ORDERS)[number];
 
-/** What a transaction must fulfil to be a candidate. */
+/** Requirements of a candidate. */
 export type BlockOrderLimits = {
-  /** Of the block to be built, in wei; 0 before London. */
+  /** Base fee of the next block, in wei; 0 before London. */
   readonly baseFee: bigint;
-  /** Least tip per gas in that block, in wei. */
+  /** Minimum tip per gas in that block, in wei. */
   readonly minimumTip: bigint;
-  /** Most gas of one transaction (EIP-7825); undefined before Osaka. */
+  /** Maximum gas of one transaction (EIP-7825); undefined before Osaka. */
   readonly txGasLimitMax?: bigint | undefined;
-  /** Blob base fee of the block, in wei; undefined leaves blob transactions out. */
+  /** Blob base fee of the block, in wei; undefined excludes blob transactions. */
   readonly blobBaseFee?: bigint | undefined;
 };
 
-/** What of an account came already. */
+/** An account from which transactions were taken. */
 type Account = {
-  /** Executable ones in order of nonce, those that came first. */
+  /** Its executable transactions in order of nonce, taken ones first. */
   entries: readonly Entry[];
   readonly taken: Entry[];
-  /** How many of all accounts had come when its last one came; 0: none of its own has. */
+  /** Number of transactions taken from all accounts up to its last one; 0: none of its own. */
   takenAt: number;
   isClosed: boolean;
 };
 
-/** The transaction an account offers next. */
+/** An account's next transaction. */
 type Candidate = {
   readonly account: Account;
   readonly index: number;
@@ -104,21 +104,24 @@ type Candidate = {
 };
 
 /**
- * Candidates for a block: the transaction with the highest effective tip among the next of each account first, plain
- * before blob transactions and earlier before later arrivals among equals; or earlier before later arrivals alone. An account ends at the first transaction that
- * is no candidate, since those after it could not be executed.
+ * Candidates for a block. By default, the transaction with the highest effective tip among each account's next ones comes first; with equal
+ * tips, plain before blob transactions, then by arrival. Alternatively only by arrival. An account ends at its first non-candidate, since later
+ * transactions could not be executed.
  */
 export class BlockOrder {
   readonly #limits: BlockOrderLimits;
   readonly #isBefore: (a: Candidate, b: Candidate) => boolean;
-  /** Those of which one came. */
+  /** Accounts from which transactions were taken. */
   readonly #accounts = new Map<Address, Account>();
   #count = 0;
-  /** Of those that came, each that is behind all after it, with how many had come with it: any of them can be the last in order from some point on. */
+  /**
+   * Each taken transaction that comes after all later ones in the order, with the number taken up to it: any of them can be the last in order
+   * from some point on.
+   */
   readonly #last: { readonly candidate: Candidate; readonly at: number }[] = [];
   #heap: Heap<Candidate>;
 
-  /** Empty until it is updated. */
+  /** Empty until `update` is called. */
   constructor(limits: BlockOrderLimits, rule: BlockOrderRule = "fees") {
     this.#limits = limits;
     this.#isBefore = rule === "fifo" ? isEarlier : isBetter;
@@ -126,10 +129,10 @@ export class BlockOrder {
   }
 
   /**
-   * Takes what the pool has by now, where those that came already would come first again, in the same order. Takes time proportional to the
-   * number of accounts, and a little for each that came.
+   * Adopts the pool's current content, if the transactions already taken would come first again, in the same order. Takes time proportional to
+   * the number of accounts, plus a little for each taken transaction.
    * @param accounts executable entries of each account in order of nonce; read until the next update
-   * @returns false where others would come before: the order is of no use then
+   * @returns false if others would come earlier: the order is unusable then
    */
   update(accounts: Iterable<readonly Entry[]>): boolean {
     const candidates: Candidate[] = [];
@@ -154,12 +157,12 @@ export class BlockOrder {
     return known === this.#accounts.size;
   }
 
-  /** The best one left. */
+  /** The best remaining transaction. */
   peek(): PooledTransaction | undefined {
     return this.#heap.peek()?.entry;
   }
 
-  /** The best ones left, which stay. */
+  /** The remaining transactions from the best on, without taking them. */
   *ahead(): Generator<PooledTransaction> {
     const heap = this.#heap.copy();
     for (let best = heap.peek(); best; best = heap.peek()) {
@@ -168,7 +171,7 @@ export class BlockOrder {
     }
   }
 
-  /** Goes on to the account's next transaction. */
+  /** Advances to the account's next transaction. */
   next(): void {
     const current = this.#heap.peek();
     if (!current) return;
@@ -176,7 +179,7 @@ export class BlockOrder {
     this.#advance(this.#heap, current);
   }
 
-  /** Leaves out the rest of the account. */
+  /** Skips the rest of the account. */
   skipAccount(): void {
     const current = this.#heap.pop();
     if (!current) return;
@@ -194,7 +197,7 @@ export class BlockOrder {
     last.push({ candidate, at: this.#count });
   }
 
-  /** The last in order of those that came after the first `count`. */
+  /** The last in order of those taken after the first `count`. */
   #lastAfter(count: number): Candidate | undefined {
     let low = 0;
     let high = this.#last.length;
@@ -230,7 +233,7 @@ function candidateAt(
   }
   if (txGasLimitMax !== undefined && tx.gasLimit > txGasLimitMax) return undefined;
   const tip = effectiveTip(tx, baseFee);
-  // A negative tip is a fee cap below the base fee, which no minimum of 0 makes up for.
+  // A negative tip is a fee cap below the base fee, which a minimum of 0 does not allow.
   if (tip < 0n || tip < minimumTip) return undefined;
   return { account, index, entry, tip };
 }

@@ -5,18 +5,18 @@ import type { Authorization, BlobSidecar, Transaction } from "../../base/types/t
 import type { PooledTransaction } from "./pool.ts";
 
 /**
- * Memory of decoded parts, in bytes. Measured on Node 20 as the heap of 10,000 pooled transactions: 1,661 for an entry, 145 for an
- * address and 96 for a key of an access list, 340 for an authorization.
+ * Memory of decoded parts, in bytes. Measured on Node 20 as the heap of 10,000 pooled transactions: 1,661 for an entry, 145 per address and 96
+ * per key of an access list, 340 per authorization.
  */
 const ENTRY_BYTES = 1_700;
 const ACCESS_LIST_ADDRESS_BYTES = 160;
 const STORAGE_KEY_BYTES = 112;
 const AUTHORIZATION_BYTES = 400;
 const BLOB_HASH_BYTES = 112;
-/** A Uint8Array that is a view. */
+/** Memory of a Uint8Array that is a view. */
 const VIEW_BYTES = 128;
 
-/** The memory a pooled transaction takes, in bytes: its encoding, the objects decoded from it and its blobs. */
+/** The memory of a pooled transaction, in bytes: its encoding, the decoded objects and its blobs. */
 export function memoryBytesOf(tx: Transaction, sidecar: BlobSidecar | undefined): number {
   let bytes = ENTRY_BYTES + tx.raw.length;
   if (tx.type !== 0) {
@@ -35,8 +35,8 @@ export function memoryBytesOf(tx: Transaction, sidecar: BlobSidecar | undefined)
 }
 
 /**
- * A pooled transaction with what the pool needs of it again and again. A class, because an object literal with a getter costs many times as much to
- * make.
+ * A pooled transaction with values that the pool needs repeatedly. A class, because creating an object literal with a getter costs many times as
+ * much.
  */
 export class Entry implements PooledTransaction {
   readonly tx: Transaction;
@@ -49,7 +49,7 @@ export class Entry implements PooledTransaction {
   readonly maxPriorityFeePerGas: bigint;
   /** Order of arrival in this pool: breaks ties between equal tips. */
   readonly arrival: number;
-  /** Memory it takes, counted against the limits of the pool. */
+  /** Memory that counts against the pool's limits. */
   readonly bytes: number;
   #authorities: readonly Address[] | undefined;
 
@@ -65,8 +65,8 @@ export class Entry implements PooledTransaction {
   }
 
   /**
-   * Signers of its authorizations (EIP-7702), each once. Recovered on first use: hundreds of signatures are not worth it for a transaction its sender
-   * cannot pay.
+   * Distinct signers of its authorizations (EIP-7702). Recovered on first use, so that hundreds of signatures are not recovered for a
+   * transaction that its sender cannot pay.
    */
   get authorities(): readonly Address[] {
     this.#authorities ??= this.tx.type === 4 ? authoritiesOf(this.tx.authorizationList) : [];
@@ -83,7 +83,7 @@ function authoritiesOf(list: readonly Authorization[]): readonly Address[] {
   return [...found];
 }
 
-/** True when `next` pays enough more than `old`, the transaction of the same nonce, to take its place. */
+/** Whether `next` pays enough more than `old`, the transaction with the same nonce, to replace it. */
 export function satisfiesPriceBump(next: Entry, old: Entry, priceBump: number): boolean {
   return (
     next.maxFeePerGas > old.maxFeePerGas &&
@@ -99,7 +99,7 @@ export function bumped(fee: bigint, percent: number): bigint {
 }
 
 /**
- * Order of what two transactions pay: by the tip at the next base fee, then the fee cap, then the tip cap, as in geth.
+ * Compares two transactions by the tip at the next base fee, then the fee cap, then the tip cap, as in geth.
  * @param baseFee of the next block, in wei; undefined before London
  * @returns below 0: `a` pays less
  */
@@ -111,10 +111,7 @@ export function comparePrices(a: Entry, b: Entry, baseFee: bigint | undefined): 
   );
 }
 
-/**
- * True when a proposer gets at least `percent` more per gas from `next` than from `old`. Where the fee caps of both are below
- * the base fee, the caps decide.
- */
+/** Whether a proposer earns at least `percent` more per gas from `next` than from `old`. If both fee caps are below the base fee, the caps decide. */
 export function paysMoreBy(percent: number, next: Entry, old: Entry, baseFee: bigint | undefined): boolean {
   const nextTip = tipAt(next, baseFee);
   const oldTip = tipAt(old, baseFee);

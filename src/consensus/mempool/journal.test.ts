@@ -94,7 +94,7 @@ describe("PoolJournal", () => {
     );
   });
 
-  test("a flipped bit costs one record at most, and what is read is what was written", () => {
+  test("a flipped bit costs at most one record, and the others read as written", () => {
     fc.assert(
       fc.property(transactions, fc.nat(), fc.nat(7), (list, at, bit) => {
         fc.pre(list.length > 0);
@@ -134,7 +134,7 @@ describe("PoolJournal", () => {
     assert.deepEqual(stored(directory), { records: content.map(added), lostBytes: 0 });
   });
 
-  test("what was used is struck out once it is forgotten, in the same file", () => {
+  test("forgetting used transactions removes them in the same file", () => {
     const directory = createMemoryLogDirectory();
     const [first, second] = [transaction(0), transaction(1)];
     const journal = new PoolJournal(directory, NONE);
@@ -150,7 +150,7 @@ describe("PoolJournal", () => {
     assert.deepEqual(directory.list(), files);
   });
 
-  test("a new file is begun where what is forgotten would not fit", () => {
+  test("a new file begins if the removals would not fit", () => {
     const directory = createMemoryLogDirectory();
     const content = [transaction(7)];
     const journal = new PoolJournal(directory, () => content);
@@ -163,7 +163,7 @@ describe("PoolJournal", () => {
     assert.deepEqual(stored(directory).records, content.map(added));
   });
 
-  test("what could not be forgotten is forgotten the next time", () => {
+  test("a failed removal is retried the next time", () => {
     const { directory, failWriteAfter, heal } = createFaultyDisk();
     const first = transaction(0);
     const journal = new PoolJournal(directory, NONE);
@@ -179,7 +179,7 @@ describe("PoolJournal", () => {
     });
   });
 
-  test("the old file stays until the new one is whole", () => {
+  test("the old file stays until the new one is complete", () => {
     const { directory, failWriteAfter, heal } = createFaultyDisk();
     const [first, second, third] = [transaction(0), transaction(1), transaction(2)];
     const journal = new PoolJournal(directory, () => [first!]);
@@ -192,7 +192,7 @@ describe("PoolJournal", () => {
     assert.deepEqual(stored(directory).records, [first, second, third].map(added));
   });
 
-  test("a record that could not be written is not there, in part or whole, and later ones are", () => {
+  test("a failed write leaves no part of its record, and later records are stored", () => {
     const sizes = fc.record({ large: fc.nat(2_000), failAfter: fc.nat(110) });
     fc.assert(
       fc.property(sizes, fc.boolean(), ({ large, failAfter }, isResumed) => {

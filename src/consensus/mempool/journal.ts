@@ -161,25 +161,25 @@ function itemAt(bytes: Uint8Array, offset: number) {
   }
 }
 
-/** The transaction was rejected because its journal cannot be written. */
+/** The transaction was rejected because the journal cannot be written. */
 export class JournalWriteError extends NodeError {
   readonly code = "POOL_JOURNAL_WRITE";
 }
 
-/** A journal below this size, in bytes, is not rewritten: nothing would be gained. */
+/** A journal below this size, in bytes, is not rewritten: that would gain nothing. */
 const REWRITE_BYTES_MIN = 1_048_576;
-/** Records are collected to writes of this size, in bytes, when the journal is rewritten. */
+/** When the journal is rewritten, records are written in batches of this size, in bytes. */
 const WRITE_BYTES = 1_048_576;
 
 const EXTENSION = ".journal";
 const RLP_EXTENSION = ".rlp";
 
 /**
- * The transactions that a pool accepted, on disk, so that those still waiting are restored at the next start. Each write is with
- * the operating system when `append` returns: it outlives the process, but not a power cut, as a block does.
+ * A pool's accepted transactions on disk, to restore waiting ones at the next start. Each write is with the operating system when `append`
+ * returns: it survives the process but, unlike a block, not a power cut.
  *
- * A file is a row of records (`journal-record.ts`). Its name counts up; a new file begins with the content of the pool, and then
- * the old one is removed.
+ * A file is a sequence of records (`journal-record.ts`). File names count up; a new file begins with the content of the pool, and then the old
+ * one is removed.
  */
 export class PoolJournal {
   readonly #directory: LogDirectory;
@@ -187,15 +187,15 @@ export class PoolJournal {
   readonly #failPoint: (name: string) => void;
   #number = 0;
   #file: LogFile | undefined;
-  /** Bytes of `#file` that count. */
+  /** Valid bytes of `#file`. */
   #size = 0;
   #rewriteSize = 0;
-  /** Transactions of `#file` that left the pool because their nonce was used: no record says so while it is. */
+  /** Transactions of `#file` that left the pool because their nonce was used, and have no removal record. */
   #used: Hash[] = [];
 
   /**
-   * @param content everything pooled
-   * @param failPoint called by name before and after each step, for tests that die there
+   * @param content all pooled transactions
+   * @param failPoint called by name before and after each step, for tests that crash there
    */
   constructor(
     directory: LogDirectory,
@@ -212,7 +212,7 @@ export class PoolJournal {
     return this.#size;
   }
 
-  /** What earlier runs stored. Nothing changes until `resume` or `rewrite`. */
+  /** The records of earlier runs. Nothing changes until `resume` or `rewrite`. */
   read(): JournalContent {
     const contents = this.#directory.list().map((name) => {
       this.#number = Math.max(this.#number, numberIn(name));
@@ -225,22 +225,22 @@ export class PoolJournal {
     };
   }
 
-  /** @throws JournalWriteError: it is not stored */
+  /** @throws JournalWriteError if it was not stored */
   append(transaction: PooledTransaction): void {
     this.#append(recordOf(transaction));
   }
 
-  /** Stores that a transaction is not to be restored. @throws JournalWriteError */
+  /** Stores that a transaction must not be restored. @throws JournalWriteError */
   appendRemoval(hash: Hash): void {
     this.#append(encodeRemoved(hash));
   }
 
-  /** Notes that a transaction is not to be restored because its nonce is used. */
+  /** Notes that a transaction must not be restored because its nonce is used. */
   noteUsed(hash: Hash): void {
     this.#used.push(hash);
   }
 
-  /** Stores that the transactions of `noteUsed` are not to be restored: their nonces are free again. @throws JournalWriteError */
+  /** Stores that the transactions of `noteUsed` must not be restored: their nonces are free again. @throws JournalWriteError */
   forgetUsed(): void {
     if (this.#used.length === 0) return;
     const removals = Buffer.concat(this.#used.map(encodeRemoved));
@@ -254,7 +254,7 @@ export class PoolJournal {
 
   /**
    * Continues the file of the last run, whose records match the pool.
-   * @returns false if there is no such file, or more than one
+   * @returns false unless there is exactly one such file
    * @throws JournalWriteError
    */
   resume(): boolean {
@@ -273,7 +273,7 @@ export class PoolJournal {
 
   /**
    * Begins a new file with the content of the pool.
-   * @throws JournalWriteError; the old file is then not changed
+   * @throws JournalWriteError; the old file is then unchanged
    */
   rewrite(): void {
     const next = nameOf(++this.#number);
@@ -319,7 +319,7 @@ export class PoolJournal {
     this.#failPoint("journal:written");
   }
 
-  /** A journal that cannot be made smaller is used as it is. */
+  /** If the journal cannot be rewritten, it continues to grow. */
   #tryRewrite(): void {
     try {
       this.rewrite();
@@ -361,12 +361,12 @@ function writeAll(file: LogFile, transactions: Iterable<PooledTransaction>): num
   return size;
 }
 
-/** A record that was written in part must not be there at the next start: its transaction was rejected. */
+/** A partial record must not exist at the next start: its transaction was rejected. */
 function truncateQuietly(file: LogFile, size: number): void {
   try {
     file.truncate(size);
   } catch {
-    // The next record overwrites it, and the checksum of half a record does not hold.
+    // The next record overwrites it, and the checksum of a partial record is invalid.
   }
 }
 

@@ -48,7 +48,7 @@ function copyOf(directory: LogDirectory): LogDirectory {
 const hashes = (pool: Mempool) => [...pool.all()].map(({ tx }) => tx.hash).sort();
 
 describe("journalPool", () => {
-  test("what waits is pooled again at the next start, with its sender and without the signature", () => {
+  test("waiting transactions are pooled again at the next start, with their senders and without recovery", () => {
     const directory = createMemoryLogDirectory();
     const { pool } = start(directory);
     for (const nonce of [0, 1, 3]) pool.add(transfer(alice, nonce));
@@ -59,7 +59,7 @@ describe("journalPool", () => {
     assert.deepEqual(again.pool.counts(), { pending: 2, queued: 1 });
   });
 
-  test("what authorizes accounts waits with its signers, who are not recovered again", () => {
+  test("authorizations are stored with their signers, which are not recovered again", () => {
     const directory = createMemoryLogDirectory();
     start(directory);
     const tx = setCodeTransaction({ authorizations: 3 });
@@ -76,7 +76,7 @@ describe("journalPool", () => {
     assert.throws(() => pool.add(transfer(bob, 1)), { code: "POOL_DELEGATED_ACCOUNT_LIMIT" });
   });
 
-  test("a journal of which everything is restored is continued, any other one rewritten", () => {
+  test("a journal that is restored completely is continued, any other one is rewritten", () => {
     const directory = createMemoryLogDirectory();
     start(directory).pool.add(transfer(alice, 0));
     const files = directory.list();
@@ -164,7 +164,7 @@ describe("journalPool", () => {
     assert.equal(start(directory).journaled.restoreResult.rejected.size, 0);
   });
 
-  test("what a state rejects that nobody has checked stays in the journal, until the state was right", () => {
+  test("transactions that an unchecked state rejects stay in the journal until the state is confirmed", () => {
     const directory = createMemoryLogDirectory();
     const { pool } = start(directory);
     for (const account of [alice, bob]) pool.add(transfer(account, 0));
@@ -189,7 +189,7 @@ describe("journalPool", () => {
     assert.equal(restoreResult.lostBytes, 3);
   });
 
-  test("what was removed is not restored, except where its nonce decides anyway", () => {
+  test("removed transactions are not restored, unless their nonce decides anyway", () => {
     const directory = createMemoryLogDirectory();
     const { pool, state, clock } = start(directory);
     const [quarantined, expired, replaced, better, included] = [

@@ -12,46 +12,46 @@ import type { Mempool } from "./mempool.ts";
 import type { RemovalReason, Submission } from "./pool.ts";
 import { kzgRejection } from "./sidecar.ts";
 
-/** What became of the journal's transactions at the start. */
+/** The fate of the journal's transactions at the start. */
 type RestoreResult = {
   readonly restored: number;
-  /** Rejected by the pool, by code; most of them are in a block. */
+  /** Rejections by the pool, by code; most of these transactions are in a block. */
   readonly rejected: ReadonlyMap<string, number>;
-  /** Records that hold no transaction. */
+  /** Records without a valid transaction. */
   readonly undecodable: number;
-  /** Bytes that hold no record. */
+  /** Bytes without a valid record. */
   readonly lostBytes: number;
 };
 
-/** The journal of a pool, in use. */
+/** A pool's journal in use. */
 export type JournaledPool = {
   readonly restoreResult: RestoreResult;
   journalBytes(): number;
-  /** Writes that failed. */
+  /** Number of failed writes. */
   writeFailures(): number;
   /**
-   * Forgets what is not pooled: blocks are gone whose transactions the journal still has, because their nonce was used. They would be
-   * restored at the next start otherwise.
+   * Forgets transactions that are not pooled. After a rollback, the journal still has transactions of removed blocks, because their nonce was
+   * used; otherwise the next start would restore them.
    */
   forgetIncluded(): void;
-  /** The state was right by which the pool rejected some at the start. */
+  /** Confirms the state by which the pool rejected transactions at the start. */
   forgetRejected(): void;
   close(): void;
 };
 
-/** These need no record while the blocks stay that used their nonces: the pool rejects them at the next start. */
+/** These need no removal record while the blocks that used their nonces exist: the pool rejects them at the next start. */
 const NONCE_USED: ReadonlySet<RemovalReason> = new Set(["included", "superseded"]);
 
 export type JournaledPoolModules = {
   readonly directory: LogDirectory;
-  /** The file keeps what the pool rejects now, until `forgetRejected`: the state that it asks can be wrong. */
+  /** The file keeps transactions that the pool rejects now, until `forgetRejected`: the state may be wrong. */
   readonly keepsRejected?: boolean;
   readonly log: Logger;
-  /** Called by name before and after each step of the journal, for tests that die there. */
+  /** Called by name before and after each step of the journal, for tests that crash there. */
   readonly failPoint?: ((name: string) => void) | undefined;
 };
 
-/** Restores the transactions in `directory` of an earlier run into `mempool`, and stores added ones from then on. */
+/** Restores an earlier run's transactions in `directory` into `mempool`, and stores added ones from then on. */
 export function journalPool(
   mempool: Mempool,
   { directory, keepsRejected = false, log, failPoint = () => {} }: JournaledPoolModules,
@@ -89,7 +89,7 @@ export function journalPool(
     try {
       journal.appendRemoval(tx.hash);
     } catch (error) {
-      // The transaction may be restored at the next start; the pool decides about it again.
+      // The next start may restore the transaction; the pool then decides about it again.
       onWriteError(error);
     }
   });
@@ -121,7 +121,7 @@ function restore(
   mempool: Mempool,
   log: Logger,
 ): RestoreResult & {
-  /** The journal holds the transactions in the pool and nothing else. */
+  /** Whether the journal holds exactly the pooled transactions. */
   readonly isUnchanged: boolean;
 } {
   const { records, lostBytes } = journal.read();
@@ -142,12 +142,12 @@ function restore(
   if (undecodable > 0 || lostBytes > 0) {
     log.warn("pool journal damaged", { undecodable, lostBytes });
   }
-  // Each record is a transaction that is pooled: none was removed, replaced, rejected or lost.
+  // Each record is a pooled transaction: none was removed, replaced, rejected or lost.
   const isUnchanged = records.length === restored && lostBytes === 0;
   return { restored, rejected, undecodable, lostBytes, isUnchanged };
 }
 
-/** The transactions that were added and not removed afterwards, oldest first. */
+/** The transactions that were added and not removed, oldest first. */
 function submissionsOf(records: readonly JournalRecord[]) {
   const submissions = new Map<Hash, Submission>();
   let undecodable = 0;
@@ -170,9 +170,9 @@ function submissionsOf(records: readonly JournalRecord[]) {
 }
 
 /**
- * A record with a sender has a checksum: its transaction is as it was when the pool accepted it. Proofs in other records, of older
- * versions, are verified here.
- * @throws TransactionRejectedError where they do not hold
+ * A record with a sender has a checksum, so its transaction is as the pool accepted it. Proofs in other records, of older versions, are verified
+ * here.
+ * @throws TransactionRejectedError if they are invalid
  */
 function submissionOf({ tx, sidecar }: DecodedPooledTransaction, sender: Address | undefined): Submission {
   if (sender === undefined) {

@@ -9,31 +9,31 @@ import { AuthorityCounts, type ListTotals, NonceList } from "./nonce-list.ts";
 import type { MempoolOptions, PoolRules, RemovalReason } from "./pool.ts";
 import { TailOrder } from "./tail-order.ts";
 
-/** What one account has in the pool. It exists as long as one of its lists is not empty. */
+/** One account's pooled transactions. Exists while one of its lists is not empty. */
 type AccountLists = {
-  /** Executable one after the other, nonces without gap from the account's own. */
+  /** Executable in sequence: nonces without a gap from the account's own. */
   readonly pending: NonceList;
-  /** The rest: after a nonce gap. */
+  /** Transactions after a nonce gap. */
   readonly queued: NonceList;
   /** The nonce after the last pending one; at least the account's nonce at the head. */
   nextNonce: bigint;
-  /** When something last happened to the account, in milliseconds. */
+  /** Time of the account's last activity, in milliseconds. */
   heartbeat: number;
 };
 
 type LegacyPoolModules = {
   /** Milliseconds of any clock. */
   readonly now: () => number;
-  /** Accounts that have blob transactions pooled: an account is in one pool at a time. */
+  /** Accounts with pooled blob transactions: an account is in one pool at a time. */
   readonly isReserved: (address: Address) => boolean;
-  /** Called with every transaction that leaves. */
+  /** Called with each removed transaction. */
   readonly onRemoved: (entry: Entry, reason: RemovalReason) => void;
 };
 
 /**
- * Every pooled transaction without blobs, by the rules of geth's legacy pool: `pending` is executable at the head, `queued` waits
- * for a nonce. The limits differ from geth's: they count bytes and are enforced on admission, so that a transaction that was
- * accepted leaves only for a reason its sender can know (`RemovalReason`).
+ * All pooled transactions without blobs, by the rules of geth's legacy pool: `pending` is executable at the head, `queued` waits for a nonce.
+ * The limits differ from geth's: they count bytes and are enforced on admission, so that an accepted transaction leaves only for a reason that
+ * its sender can know (`RemovalReason`).
  */
 export class LegacyPool {
   readonly #options: MempoolOptions;
@@ -45,7 +45,7 @@ export class LegacyPool {
   readonly #queuedTotals: ListTotals = { count: 0, bytes: 0 };
   readonly #tails: TailOrder;
   readonly #queuedTails: TailOrder;
-  /** Became pending since the last `takePending`. */
+  /** Transactions that became pending since the last `takePending`. */
   #announced: Entry[] = [];
   #rules: PoolRules;
 
@@ -102,7 +102,7 @@ export class LegacyPool {
     return this.#authorities.has(address);
   }
 
-  /** The account's nonce after its pending transactions; undefined when nothing of it is pooled. */
+  /** The account's nonce after its pending transactions; undefined if none is pooled. */
   nextNonce(address: Address): bigint | undefined {
     return this.#accounts.get(address)?.nextNonce;
   }
@@ -120,9 +120,9 @@ export class LegacyPool {
   }
 
   /**
-   * Inserts `entry`, whose own checks have passed, and promotes what becomes executable by it. Evicts others where the pool is
-   * full and `entry` pays enough more.
-   * @param store called once nothing can be rejected any more and before anything changes; when it throws, nothing changes
+   * Inserts `entry`, which has passed the stateless checks, and promotes transactions that become executable. Evicts others if the pool is full
+   * and `entry` pays enough more.
+   * @param store called after the last possible rejection and before any change; if it throws, nothing changes
    * @throws TransactionRejectedError
    */
   insert(entry: Entry, store: (entry: Entry) => void): void {
@@ -133,12 +133,12 @@ export class LegacyPool {
     this.#add(entry, known ?? this.#openAccount(entry.sender, nextNonce));
   }
 
-  /** The checks of `insert` but those of authorities, which have to be recovered. @throws TransactionRejectedError */
+  /** The checks of `insert` except those of authorities, which must be recovered. @throws TransactionRejectedError */
   check(entry: Entry): void {
     this.#admit(entry);
   }
 
-  /** The transactions that became pending since the last call, in order of nonce by account. */
+  /** Transactions that became pending since the last call, in order of nonce by account. */
   takePending(): readonly Entry[] {
     if (this.#announced.length === 0) return NONE;
     const announced = this.#announced.filter((entry) => this.#isPending(entry));
@@ -180,7 +180,7 @@ export class LegacyPool {
     this.#invalidateTails();
   }
 
-  /** Removes one transaction; pending ones after it are queued. False when it is not here. */
+  /** Removes one transaction; pending ones after it are queued. False if it is not pooled. */
   remove(hash: Hash, reason: RemovalReason): boolean {
     const entry = this.#entries.get(hash);
     if (entry === undefined) return false;
@@ -189,7 +189,7 @@ export class LegacyPool {
     return true;
   }
 
-  /** Removes the queued transactions of accounts to which nothing has happened for the pool's lifetime. */
+  /** Removes the queued transactions of accounts that were inactive for the pool's lifetime. */
   removeStale(): void {
     const oldest = this.#modules.now() - this.#options.lifetimeMs;
     for (const [address, account] of [...this.#accounts]) {
@@ -200,7 +200,7 @@ export class LegacyPool {
     this.#invalidateTails();
   }
 
-  /** What becomes of the pool if `entry` comes in. */
+  /** The effect of adding `entry` to the pool. */
   #admit(entry: Entry) {
     const { sender, tx } = entry;
     this.#checkState(entry);
@@ -215,7 +215,7 @@ export class LegacyPool {
     return { known, nextNonce, victims: this.#findVictims(entry, isGapped, old?.bytes ?? 0) };
   }
 
-  /** Nonce, funds and the rules of delegated accounts, on the state at the head. */
+  /** Checks nonce, funds and the rules of delegated accounts, on the state at the head. */
   #checkState(entry: Entry): void {
     const { tx, sender, cost } = entry;
     const state = this.#rules.state.account(sender);
@@ -235,7 +235,7 @@ export class LegacyPool {
     }
   }
 
-  /** Last, and so later than in geth: a transaction that is rejected for anything else must not cost hundreds of signatures. */
+  /** Checked last, later than in geth: a transaction that is rejected for another reason must not cost hundreds of signature recoveries. */
   #checkAuthorities({ authorities }: Entry): void {
     for (const authority of authorities) {
       const other = this.#accounts.get(authority);
@@ -247,7 +247,7 @@ export class LegacyPool {
     }
   }
 
-  /** A delegated account (EIP-7702) can be emptied by anyone at any time, so only one transaction of it is in flight. */
+  /** Anyone can empty a delegated account (EIP-7702) at any time, so only one of its transactions may be in flight. */
   #checkDelegated({ tx }: Entry, account: AccountLists | undefined, stateNonce: bigint): void {
     if (!account || account.pending.size === 0) {
       if (tx.nonce === (account?.nextNonce ?? stateNonce)) return;
@@ -265,8 +265,8 @@ export class LegacyPool {
   }
 
   /**
-   * What must leave so that `entry` fits. A transaction with a nonce gap cannot be executed yet, so it evicts only such ones.
-   * @param replacedBytes freed by the transaction of the same nonce
+   * The transactions to evict so that `entry` fits. A transaction with a nonce gap cannot be executed yet, so it evicts only others with one.
+   * @param replacedBytes freed by the transaction with the same nonce
    */
   #findVictims(entry: Entry, isGapped: boolean, replacedBytes: number): readonly Entry[] {
     const { bytesMax, queuedBytesMax } = this.#options;
@@ -289,7 +289,7 @@ export class LegacyPool {
   #add(entry: Entry, account: AccountLists): void {
     const { nonce } = entry.tx;
     const isPending = account.pending.get(nonce) !== undefined;
-    // The common case goes straight to its list; a nonce that was queued too is left to promotion.
+    // The common case goes straight to its list; promotion handles a nonce that was queued too.
     const isNext = nonce === account.nextNonce && account.queued.size === 0;
     const list = isPending || isNext ? account.pending : account.queued;
     if (list === account.pending || list.size === 0) account.heartbeat = this.#modules.now();
@@ -329,7 +329,7 @@ export class LegacyPool {
     }
     const unpayable = pending.removeUnpayable(balance, header.gasLimit);
     for (const entry of unpayable) this.#forget(entry, "invalid");
-    // What follows a removed nonce, or a gap that a changed chain opened, is queued.
+    // Queues the transactions after a removed nonce, or after a gap that a changed chain opened.
     const first = pending.first();
     const isDetached = first !== undefined && first.tx.nonce !== nonce;
     const gap = isDetached ? nonce : unpayable[0]?.tx.nonce;
@@ -342,7 +342,7 @@ export class LegacyPool {
     this.#closeIfEmpty(address, account);
   }
 
-  /** Moves to pending what follows its last nonce, after removing what can no longer be executed. */
+  /** Promotes the transactions that follow the last pending nonce, after removing those that can no longer be executed. */
   #promote(address: Address, account: AccountLists): void {
     const { pending, queued } = account;
     const { state, header } = this.#rules;
@@ -379,7 +379,7 @@ export class LegacyPool {
     this.#closeIfEmpty(sender, account);
   }
 
-  /** Queues a transaction that was pending; one that is queued with its nonce stays if it is as good. */
+  /** Queues a pending transaction; a queued one with its nonce stays if it pays as much. */
   #enqueue(account: AccountLists, entry: Entry): void {
     if (account.queued.size === 0) account.heartbeat = this.#modules.now();
     const { added, replaced } = account.queued.add(entry, this.#options.priceBump);

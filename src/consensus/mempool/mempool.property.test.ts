@@ -93,7 +93,7 @@ function submissionOf(operation: Extract<Operation, { kind: "add" }>, base = 0n)
   });
 }
 
-test("whatever happens, what is pending is executable, no limit is passed and every accepted transaction is accounted for", () => {
+test("pending transactions are executable, no limit is exceeded, and every accepted transaction is accounted for", () => {
   fc.assert(
     fc.property(operations, (steps) => {
       const { pool, state, clock } = createTestPool({
@@ -207,7 +207,7 @@ function checkBlockOrder(pool: Mempool, pendingCount: number): void {
   assert.equal(count, pendingCount);
 }
 
-test("below its limits the pool holds what a plain model says", () => {
+test("below its limits the pool agrees with a plain model", () => {
   fc.assert(
     fc.property(fc.array(add, { maxLength: 60 }), (adds) => {
       const { pool, state } = createTestPool({ header: { gasLimit: 3_000_000n } });

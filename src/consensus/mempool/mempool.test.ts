@@ -271,7 +271,7 @@ describe("pending and queued", () => {
     pool.add(transfer(alice, 0, { maxFeePerGas: 2n, maxPriorityFeePerGas: 2n }));
   });
 
-  test("an account has so many pending and so many queued transactions, each list for itself", () => {
+  test("pending and queued transactions of an account have separate limits", () => {
     const { pool } = poolWithAccounts({ accountSlots: 2, accountQueue: 3 });
     const full = (size: number) =>
       rejection("POOL_ACCOUNT_LIMIT_EXCEEDED", `account limit exceeded: pooled ${size} txs`);
@@ -336,7 +336,7 @@ describe("new heads", () => {
     assert.equal(pool.nonceOf(alice), 7n);
   });
 
-  test("a nonce used elsewhere promotes what waited for it", () => {
+  test("a nonce used elsewhere promotes the transactions that waited for it", () => {
     const { pool, state, announced } = poolWithAccounts();
     const waiting = transfer(alice, 1);
     pool.add(waiting);
@@ -346,7 +346,7 @@ describe("new heads", () => {
     assert.deepEqual(announced, [waiting.tx.hash]);
   });
 
-  test("what the balance no longer covers leaves, what followed it waits", () => {
+  test("a transaction that the balance no longer covers is removed, and later ones are queued", () => {
     const { pool, state } = poolWithAccounts();
     pool.add(transfer(alice, 0));
     pool.add(transfer(alice, 1, { value: ETHER / 2n }));
@@ -358,7 +358,7 @@ describe("new heads", () => {
     assert.equal(pool.nonceOf(alice), 1n);
   });
 
-  test("a lower gas limit removes what no longer fits, also of accounts the block did not touch", () => {
+  test("a lower gas limit removes transactions that no longer fit, also of accounts the block did not touch", () => {
     const { pool, state } = poolWithAccounts();
     pool.add(transfer(alice, 0, { gasLimit: 1_000_000n }));
     pool.add(transfer(bob, 0));
@@ -381,7 +381,7 @@ describe("new heads", () => {
     assert.equal(pool.nonceOf(alice), 2n);
   });
 
-  test("Osaka's first block removes what has more gas than a transaction may have (EIP-7825)", () => {
+  test("Osaka's first block removes transactions above the gas limit of EIP-7825", () => {
     const config = { ...allForksAtGenesis(CHAIN_ID), osakaTime: 100 };
     const { pool, state } = poolWithAccounts({ config });
     pool.add(transfer(alice, 0, { gasLimit: 20_000_000n, maxFeePerGas: 2n * GWEI }));
@@ -431,7 +431,7 @@ describe("Amsterdam", () => {
 });
 
 describe("limits", () => {
-  test("setMinimumTip removes what offers less and postpones what followed it", () => {
+  test("setMinimumTip removes transactions with lower tips and queues later ones", () => {
     const { pool } = poolWithAccounts();
     pool.add(transfer(alice, 0));
     pool.add(transfer(alice, 1, { maxPriorityFeePerGas: 5n }));
@@ -479,7 +479,7 @@ describe("limits", () => {
     return { ...fixture, removed };
   }
 
-  test("a full pool accepts what pays a tenth more than the cheapest tail, which leaves", () => {
+  test("a full pool accepts a transaction that pays a tenth more than the cheapest tail, and evicts that", () => {
     const { pool, removed } = fullPool();
     const underpriced = rejection("POOL_UNDERPRICED", "transaction underpriced");
     assert.throws(() => pool.add(transfer(carol, 0, price(9n))), underpriced);
@@ -757,7 +757,7 @@ describe("blob transactions", () => {
     });
   }
 
-  test("add takes no blobs whose proofs nobody has verified", () => {
+  test("add rejects blobs with unverified proofs", () => {
     const { pool } = blobPool();
     const { tx, sidecar } = blobSubmission(0);
     assert.throws(() => pool.add({ tx, ...(sidecar && { sidecar }) }), InvariantError);
@@ -822,7 +822,7 @@ describe("blob transactions", () => {
     );
   });
 
-  test("a new head removes what it includes and what its balance no longer covers", () => {
+  test("a new head removes included transactions and those that the balance no longer covers", () => {
     const { pool, state } = blobPool();
     for (const nonce of [0, 1, 2]) pool.add(blobSubmission(nonce, { fee: GWEI }));
     state.set(alice, { nonce: 1n, balance: 10n ** 15n });
@@ -857,7 +857,7 @@ describe("blob transactions", () => {
     assert.equal(pool.bytes().blobs, pool.bytes().all);
   });
 
-  test("checkBlob makes every check but that of the proofs, and lets version 0 pass for conversion", () => {
+  test("checkBlob makes every check except that of the proofs, and lets version 0 pass for conversion", () => {
     const { pool } = blobPool();
     const check = (options: Parameters<typeof blobSubmission>[1]) =>
       pool.checkBlob(blobSubmission(0, options) as never);
@@ -897,7 +897,7 @@ describe("pendingForBlock", () => {
     assert.equal(order.peek(), undefined);
   });
 
-  test("ends an account at what the base fee, the tip or the gas cap rules out, and where it is told to", () => {
+  test("ends an account at a transaction that the base fee, the tip or the gas cap excludes, and at skipAccount", () => {
     const { pool } = poolWithAccounts();
     pool.add(transfer(alice, 0));
     pool.add(transfer(alice, 1, { maxFeePerGas: GWEI - 1n, maxPriorityFeePerGas: 3n }));

@@ -35,18 +35,18 @@ type PoolListener = (transactions: readonly PooledTransaction[]) => void;
 type RemovalListener = (transaction: PooledTransaction, reason: RemovalReason) => void;
 
 type MempoolModules = {
-  /** Of the transactions of a block; by fees unless given. */
+  /** Order of a block's transactions; default: by fees. */
   readonly order?: BlockOrderRule;
   readonly config: ChainConfig;
-  /** The block the pool starts upon. */
+  /** The initial head of the pool. */
   readonly head: PoolHead;
   /** Milliseconds of any clock. */
   readonly now: () => number;
-  /** undefined: every account may do everything. */
+  /** undefined: no restrictions. */
   readonly permissions?: AccountRules | undefined;
 };
 
-/** Stores transactions once they are accepted and before they are in the pool. */
+/** Stores accepted transactions before they are added to the pool. */
 interface PoolStore {
   /** @throws JournalWriteError: the transaction is rejected */
   append(transaction: PooledTransaction): void;
@@ -55,8 +55,8 @@ interface PoolStore {
 const NO_STORE: PoolStore = { append() {} };
 
 /**
- * The transactions that wait to be included, with the rules and texts of geth's pools. All of it is synchronous: when `add`
- * returns, the transaction is pooled and stored and the listeners have been called. It leaves only for a `RemovalReason`.
+ * The transactions waiting to be included, with the rules and texts of geth's pools. All methods are synchronous: when `add` returns, the
+ * transaction is pooled and stored, and listeners have been called. It leaves only for a `RemovalReason`.
  */
 export class Mempool implements PoolReader {
   readonly #config: ChainConfig;
@@ -102,7 +102,7 @@ export class Mempool implements PoolReader {
 
   /**
    * Adds a transaction to the pool and its store.
-   * @throws TransactionRejectedError, JournalWriteError; nothing has changed then
+   * @throws TransactionRejectedError, JournalWriteError, without any change
    */
   add(submission: Submission): void {
     this.#insert(submission);
@@ -110,8 +110,8 @@ export class Mempool implements PoolReader {
   }
 
   /**
-   * Adds many transactions; listeners are called once at the end.
-   * @returns for each why it was rejected, or undefined
+   * Adds many transactions; calls listeners once at the end.
+   * @returns for each the reason of its rejection, or undefined
    */
   addAll(submissions: readonly Submission[]): readonly (NodeError | undefined)[] {
     const rejections = submissions.map((submission) => this.#tryInsert(submission));
@@ -120,9 +120,9 @@ export class Mempool implements PoolReader {
   }
 
   /**
-   * The checks that `add` makes of a blob transaction before its proofs are verified. A sidecar of version 0 passes after Osaka
-   * as well: it can be converted.
-   * @returns the version its sidecar must have
+   * The checks of `add` on a blob transaction before its proofs are verified. A sidecar of version 0 also passes after Osaka: it can be
+   * converted.
+   * @returns the version that its sidecar must have
    * @throws TransactionRejectedError
    */
   checkBlob(submission: Submission & { readonly tx: BlobTransaction }): 0 | 1 {
@@ -133,23 +133,23 @@ export class Mempool implements PoolReader {
     return wanted;
   }
 
-  /** The checks that `add` makes of a transaction before the authorities of a set code transaction are recovered. @throws TransactionRejectedError */
+  /** The checks of `add` on a set code transaction before its authorities are recovered. @throws TransactionRejectedError */
   checkSetCode(submission: Submission): void {
     if (this.get(submission.tx.hash)) throw alreadyKnown();
     this.#legacy.check(this.#legacyEntry(submission));
   }
 
-  /** Whether a block has the gas that `tx` asks for. @throws TransactionRejectedError */
+  /** Checks that a block can have the gas limit of `tx`. @throws TransactionRejectedError */
   checkGasLimit(tx: Transaction): void {
     checkGasLimit(tx, this.#rules);
   }
 
-  /** From now on every added transaction is stored. */
+  /** Stores every transaction added from now on. */
   setStore(store: PoolStore): void {
     this.#store = store;
   }
 
-  /** Moves to a new head: removes what it includes or makes impossible, promotes what it makes executable. */
+  /** Moves to a new head: removes transactions that it includes or makes impossible, and promotes those that it makes executable. */
   onHead({ changed, included, ...head }: HeadUpdate): void {
     this.#rules = rulesAt(this.#config, head);
     const addresses = changed && [...changed];
@@ -161,7 +161,7 @@ export class Mempool implements PoolReader {
     this.#settle();
   }
 
-  /** Sets the least tip for admission, in wei; raised, it removes every transaction that offers less. */
+  /** Sets the minimum tip for admission, in wei; raising it removes transactions with lower tips. */
   setMinimumTip(tip: bigint): void {
     const isRaised = tip > this.#minimumTip;
     this.#minimumTip = tip;
@@ -173,8 +173,8 @@ export class Mempool implements PoolReader {
   }
 
   /**
-   * Removes one transaction; pending ones after it are queued, blob transactions after it leave.
-   * @returns false when it is not pooled
+   * Removes one transaction; pending ones after it are queued, blob transactions after it are removed.
+   * @returns false if it is not pooled
    */
   remove(hash: Hash, reason: RemovalReason): boolean {
     const isRemoved = this.#legacy.remove(hash, reason) || this.#blobs.remove(hash, reason);
@@ -188,12 +188,12 @@ export class Mempool implements PoolReader {
     this.#blobs.removeWhere(() => true, "dropped");
   }
 
-  /** Another number after every change of the pool's content. */
+  /** Changes with the pool's content. */
   version(): number {
     return this.#version;
   }
 
-  /** Removes queued transactions whose lifetime has ended; to be called every minute or so. */
+  /** Removes queued transactions whose lifetime has ended; call it about every minute. */
   removeStale(): void {
     this.#version++;
     this.#legacy.removeStale();
@@ -201,8 +201,8 @@ export class Mempool implements PoolReader {
   }
 
   /**
-   * Calls `listener` with every transaction that becomes pending: each once, and the one that replaces it.
-   * @returns the way to stop it
+   * Calls `listener` once with every transaction that becomes pending, including replacements.
+   * @returns unsubscribes
    */
   onPending(listener: PoolListener): () => void {
     this.#pendingListeners.add(listener);
@@ -210,8 +210,8 @@ export class Mempool implements PoolReader {
   }
 
   /**
-   * Calls `listener` once with every transaction the pool accepts, pending or queued.
-   * @returns the way to stop it
+   * Calls `listener` once with every accepted transaction, pending or queued.
+   * @returns unsubscribes
    */
   onAdded(listener: PoolListener): () => void {
     this.#addedListeners.add(listener);
@@ -219,22 +219,22 @@ export class Mempool implements PoolReader {
   }
 
   /**
-   * Calls `listener` with every transaction that leaves the pool.
-   * @returns the way to stop it
+   * Calls `listener` with every removed transaction.
+   * @returns unsubscribes
    */
   onRemoved(listener: RemovalListener): () => void {
     this.#removalListeners.add(listener);
     return () => this.#removalListeners.delete(listener);
   }
 
-  /** The pending transactions in the order a block takes them, as of now. */
+  /** The current pending transactions in the order in which a block takes them. */
   pendingForBlock(limits: BlockOrderLimits): BlockOrder {
     const order = new BlockOrder(limits, this.#order);
     order.update(this.#pendingLists());
     return order;
   }
 
-  /** Brings an order of `pendingForBlock` up to date. @returns false where it is of no use any more */
+  /** Updates an order of `pendingForBlock`. @returns false if it is unusable now */
   updateOrder(order: BlockOrder): boolean {
     return order.update(this.#pendingLists());
   }
@@ -270,7 +270,7 @@ export class Mempool implements PoolReader {
     };
   }
 
-  /** Everything pooled: each account's in order of nonce, then the blob transactions. */
+  /** All pooled transactions: each account's in order of nonce, then blob transactions. */
   *all(): Iterable<PooledTransaction> {
     for (const address of this.#legacy.addresses()) {
       yield* this.#legacy.pendingOf(address);
@@ -286,13 +286,13 @@ export class Mempool implements PoolReader {
     };
   }
 
-  /** Memory of all transactions, in bytes; those with blobs and those with a nonce gap also apart. */
+  /** Memory of all transactions, in bytes; also separately of those with blobs and with a nonce gap. */
   bytes() {
     const blobs = this.#blobs.bytes;
     return { all: this.#legacy.bytes + blobs, blobs, queued: this.#legacy.queuedBytes };
   }
 
-  /** Those that no block may have any more. @param changed undefined: every account */
+  /** Removes transactions that blocks may no longer include. @param changed undefined: every account */
   #removeForbidden(changed: readonly Address[] | undefined): void {
     const { accountPermissions, state } = this.#rules;
     if (accountPermissions === undefined || changed?.includes(accountPermissions) === false) return;
@@ -313,7 +313,7 @@ export class Mempool implements PoolReader {
     this.#added.push(entry);
   }
 
-  /** @throws TransactionRejectedError where the transaction breaks a rule of its own */
+  /** @throws TransactionRejectedError if the transaction breaks a stateless rule */
   #legacyEntry(submission: Submission): Entry {
     const { tx } = submission;
     const sender = checkTransaction(submission, this.#rules, {
@@ -332,7 +332,7 @@ export class Mempool implements PoolReader {
     this.#added.push(entry);
   }
 
-  /** @throws TransactionRejectedError where the transaction or the form of its sidecar breaks a rule */
+  /** @throws TransactionRejectedError if the transaction or the form of its sidecar breaks a rule */
   #blobEntry(submission: BlobSubmission, wrapperVersion: 0 | 1): BlobEntry {
     const { tx, sidecar } = submission;
     const sender = checkTransaction(submission, this.#rules, {

@@ -1,24 +1,24 @@
 import type { Address } from "../../base/primitives/address.ts";
 import { type Entry, satisfiesPriceBump } from "./entry.ts";
 
-/** What several lists hold together. */
+/** Totals of several lists. */
 export type ListTotals = {
   count: number;
   /** Sum of `Entry.bytes`. */
   bytes: number;
 };
 
-/** Transactions of one account by ascending nonce, one a nonce, gaps allowed. */
+/** Transactions of one account by ascending nonce, one per nonce, gaps allowed. */
 export class NonceList {
   readonly #totals: ListTotals;
   /** Ascending nonce. */
   #entries: Entry[] = [];
   #totalCost = 0n;
-  /** No transaction costs more, none has more gas: lets `removeUnpayable` skip most lists unread. */
+  /** Upper bounds of cost and gas: `removeUnpayable` skips most lists unread. */
   #costMax = 0n;
   #gasMax = 0n;
 
-  /** @param totals of all lists of this kind; the list keeps its share up to date */
+  /** @param totals of all lists of this kind; the list updates its share */
   constructor(totals: ListTotals) {
     this.#totals = totals;
   }
@@ -50,8 +50,8 @@ export class NonceList {
   }
 
   /**
-   * Inserts `entry`, in place of the one with its nonce if it satisfies the price bump over that one.
-   * @returns whether it is in, and the entry it replaced
+   * Inserts `entry`, replacing the one with its nonce if it satisfies the price bump.
+   * @returns whether it was inserted, and the entry it replaced
    */
   add(entry: Entry, priceBump: number): { readonly added: boolean; readonly replaced?: Entry } {
     const index = this.#indexOf(entry.tx.nonce);
@@ -69,7 +69,7 @@ export class NonceList {
     return isReplacement ? { added: true, replaced: old } : { added: true };
   }
 
-  /** Removes exactly `entry`; false when it is not here. */
+  /** Removes exactly `entry`; false if it is not in the list. */
   remove(entry: Entry): boolean {
     const index = this.#indexOf(entry.tx.nonce);
     if (this.#entries[index] !== entry) return false;
@@ -85,7 +85,7 @@ export class NonceList {
     return this.#take(this.#indexOf(nonce), this.#entries.length);
   }
 
-  /** Whether a transaction may have more gas: false where none has. */
+  /** Whether a transaction may have more gas; false means certainly not. */
   mayExceed(gasLimit: bigint): boolean {
     return this.#gasMax > gasLimit;
   }
@@ -125,7 +125,7 @@ export class NonceList {
     this.#totals.count -= removed.length;
   }
 
-  /** The index of `nonce`, or the one at which it would be inserted. */
+  /** The index of `nonce`, or its insertion index. */
   #indexOf(nonce: bigint): number {
     // Nearly every transaction follows the last one of its account.
     let high = this.#entries.length;
@@ -144,7 +144,7 @@ export class NonceList {
 
 const NONE: readonly Entry[] = [];
 
-/** How many pooled transactions carry an authorization of each account (EIP-7702). */
+/** Number of pooled transactions with an authorization of each account (EIP-7702). */
 export class AuthorityCounts {
   readonly #counts = new Map<Address, number>();
 

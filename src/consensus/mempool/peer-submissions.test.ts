@@ -196,7 +196,7 @@ test("a transaction with many authorizations is pooled once their signers are kn
   assert.ok(pool.get(few.hash));
 });
 
-test("a transaction with many authorizations that is rejected for anything else costs none of its signatures", () => {
+test("a transaction with many authorizations that is rejected for another reason costs no signature recovery", () => {
   const { submissions, state, recoveries, run } = peerSubmissions();
   state.set(testAccount(0), { balance: 1n });
   const tx = setCodeTransaction({ authorizations: 10 });

@@ -8,16 +8,16 @@ import type { Submission } from "./pool.ts";
 import { checkSidecar } from "./sidecar.ts";
 import { type AuthorityRecovery, hasManyAuthorizations, type SubmissionPool } from "./submission.ts";
 
-/** Transactions of peers that wait for proofs or signers to be verified, each of up to 1 MiB. Peers announce again what found no place. */
+/** Peers' transactions that wait for the verification of proofs or signers, each up to 1 MiB. Peers announce rejected ones again. */
 const WAITING_MAX = 16;
 /**
- * After a wrong proof the next verification for a peer waits, after each further one twice as long: peers with wrong proofs get no more than a fraction of a
- * processor, and the first right proof ends it.
+ * Pause before the next verification for a peer after a wrong proof; doubles with each further one. So peers with wrong proofs use only a
+ * fraction of a processor. The first valid proof ends it.
  */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 
-/** Too many transactions of peers are being verified. */
+/** Too many of peers' transactions are being verified. */
 class PeerQueueFullError extends NodeError {
   readonly code = "POOL_PEER_QUEUE_FULL";
   constructor() {
@@ -32,13 +32,13 @@ type PeerSubmissionModules = {
     verifyForPeer(sidecar: BlobSidecar): Promise<string | undefined>;
   };
   readonly authorities: AuthorityRecovery;
-  /** @throws NodeError while transactions of peers are put off */
+  /** @throws NodeError while peers' transactions are deferred */
   readonly assertOpen?: (() => void) | undefined;
   readonly log: Logger;
   readonly timers: Pick<Timers, "sleep">;
 };
 
-/** Runs what adds a transaction to the pool; the caller knows by it which transactions are a peer's. */
+/** Runs the addition of a transaction to the pool, so that the caller can mark it as a peer's. */
 export type RunAdd = (add: () => void) => void;
 
 type BlobSubmission = Submission & { readonly tx: BlobTransaction };
@@ -46,8 +46,8 @@ type SetCodeSubmission = Submission & { readonly tx: SetCodeTransaction };
 type Waiting = { readonly submission: BlobSubmission | SetCodeSubmission; readonly run: RunAdd };
 
 /**
- * The one way for transactions of peers into the pool. All that is cheap is checked when it is called; proofs of blobs are verified and many
- * authorizations' signers recovered by another thread, one transaction after the other, so that neither consensus nor callers wait for a peer.
+ * Submits peers' transactions to the pool. Cheap checks run synchronously. Another thread verifies proofs of blobs and recovers the signers of
+ * many authorizations, one transaction at a time, so that neither consensus nor callers wait for a peer.
  */
 export class PeerSubmissions {
   readonly #modules: PeerSubmissionModules;
@@ -59,14 +59,14 @@ export class PeerSubmissions {
     this.#modules = modules;
   }
 
-  /** Transactions that are being verified or wait for it. */
+  /** Transactions being verified or waiting for it. */
   get waiting(): number {
     return this.#waiting.length;
   }
 
   /**
-   * @param run runs the addition, now or, where another thread has work of the transaction, after that
-   * @throws NodeError where the transaction is rejected now
+   * @param run runs the addition, now or after another thread's work on the transaction
+   * @throws NodeError if the transaction is rejected now
    */
   submit(submission: Submission, run: RunAdd): void {
     const { pool, assertOpen } = this.#modules;
@@ -81,7 +81,7 @@ export class PeerSubmissions {
     if (this.#waiting.length >= WAITING_MAX) throw new PeerQueueFullError();
     if (isBlobSubmission(submission)) {
       const wanted = pool.checkBlob(submission);
-      // Sidecars from before Osaka are converted only for callers, because it takes seconds.
+      // Only callers get pre-Osaka sidecars converted, because that takes seconds.
       checkSidecar(submission.tx, submission.sidecar, wanted);
     } else pool.checkSetCode(submission);
     this.#waiting.push({ submission, run });
@@ -128,7 +128,7 @@ function isBlobSubmission(submission: Submission): submission is BlobSubmission 
   return submission.tx.type === 3;
 }
 
-/** The signature does not cover the sidecar: with other proofs it is another submission, or a wrong copy would shut out the right one. */
+/** The signature does not cover the sidecar. With other proofs it is another submission; otherwise a wrong copy would shut out the right one. */
 function isSame({ tx, sidecar: a }: Submission, { tx: other, sidecar: b }: Submission): boolean {
   if (tx.hash !== other.hash) return false;
   if (a === undefined || b === undefined) return a === b;

@@ -10,19 +10,19 @@ import type { StateReader } from "../../evm/state/reader.ts";
 
 /** Limits of the pool. */
 export type MempoolOptions = {
-  /** Least tip a transaction must offer, in wei. */
+  /** Minimum tip of a transaction, in wei. */
   readonly minimumTip: bigint;
-  /** By how many percent a transaction must pay more than the one it replaces or evicts. */
+  /** Percent by which a transaction must pay more than one that it replaces or evicts. */
   readonly priceBump: number;
-  /** Pending transactions an account may have. */
+  /** Maximum pending transactions of an account. */
   readonly accountSlots: number;
-  /** Queued transactions an account may have. */
+  /** Maximum queued transactions of an account. */
   readonly accountQueue: number;
   /** Memory of all transactions without blobs, in bytes. */
   readonly bytesMax: number;
-  /** Part of it for queued transactions: they cannot be executed yet, so they must not fill the pool. */
+  /** Part of it for queued transactions, which cannot be executed yet and must not fill the pool. */
   readonly queuedBytesMax: number;
-  /** How long the queued transactions of an account stay without anything happening to it. */
+  /** Time after which an inactive account's queued transactions are removed. */
   readonly lifetimeMs: number;
   /** Memory of blob transactions with their sidecars, in bytes. geth stores them on disk and takes 2.5 GiB. */
   readonly blobBytesMax: number;
@@ -40,18 +40,18 @@ export const MEMPOOL_DEFAULTS: MempoolOptions = {
   /** geth's admission: a tip of 1 wei, a tenth more for a replacement. */
   minimumTip: 1n,
   priceBump: 10,
-  /** A service that sends from one account runs some minutes ahead of the blocks with as many. */
+  /** Enough for a service that sends from one account and runs a few minutes ahead of the blocks. */
   accountSlots: 1_024,
   accountQueue: 1_024,
-  /** Some 80,000 transfers; with the blobs, 256 MiB in all, a quarter of the smallest machine worth running a node on. */
+  /** About 80,000 transfers; with the blobs 256 MiB in total, a quarter of the smallest machine worth running a node on. */
   bytesMax: 128 * 2 ** 20,
   queuedBytesMax: (128 * 2 ** 20 * QUEUE_LIMITS.sharePercent) / 100,
   lifetimeMs: QUEUE_LIMITS.lifetimeMs,
-  /** Some 900 blobs with their proofs, the blocks of twenty minutes. */
+  /** About 900 blobs with their proofs, the blocks of twenty minutes. */
   blobBytesMax: 128 * 2 ** 20,
 };
 
-/** Blob work that may wait for the thread that does it. */
+/** Blob work that may wait for its thread. */
 export const BLOB_QUEUE_LIMITS = {
   /**
    * Transactions whose proofs wait for verification. Each holds up to 1 MiB and takes about 0.3 s, so the last is done within an HTTP
@@ -62,15 +62,15 @@ export const BLOB_QUEUE_LIMITS = {
   proofsMax: 4,
 } as const;
 
-/** What one transaction may measure: a legacy, access list, fee market or set code transaction, in bytes of its encoding. */
+/** Maximum encoded size of a legacy, access list, fee market or set code transaction, in bytes. */
 export const TX_SIZE_MAX = 131_072;
-/** The same for a blob transaction with its sidecar. */
+/** Maximum size of a blob transaction with its sidecar. */
 export const BLOB_TX_SIZE_MAX = 1_048_576;
-/** Blob transactions of one account: they are never queued, so this is also how far its nonces may run ahead. */
+/** Maximum blob transactions of one account: they are never queued, so its nonces may run ahead no further. */
 export const BLOB_ACCOUNT_SLOTS = 16;
-/** Percentage as `priceBump`, for blob transactions: replacing one costs the network far more. */
+/** `priceBump` for blob transactions: replacing one costs the network far more. */
 export const BLOB_PRICE_BUMP = 100;
-/** How long a blob transaction with a nonce gap waits for the gap to close, and how many may wait. */
+/** Maximum wait of a blob transaction with a nonce gap, and the number that may wait. */
 export const BLOB_GAP_LIFETIME_MS = 60_000;
 export const BLOB_GAPPED_MAX = 128;
 
@@ -80,29 +80,29 @@ export type PooledTransaction = {
   readonly sidecar?: BlobSidecar;
 };
 
-/** Which accounts this node takes transactions of. */
+/** Which accounts' transactions this node accepts. */
 export interface AccountRules {
   maySend(sender: Address): boolean;
-  /** By a transaction without a recipient. */
+  /** Whether it may create contracts by transactions without a recipient. */
   mayDeploy(sender: Address): boolean;
 }
 
-/** A transaction on its way into the pool. Without `sender` the pool recovers it, in geth's order of checks. */
+/** A submitted transaction. Without `sender` the pool recovers it, in geth's order of checks. */
 export type Submission = {
   readonly tx: Transaction;
   readonly sender?: Address;
   readonly sidecar?: BlobSidecar;
-  /** The proofs of `sidecar` have been verified. */
+  /** Whether the proofs of `sidecar` were verified. */
   readonly isVerified?: boolean;
 };
 
-/** Everything pooled, by sender and then ascending nonce; blob transactions are left out, as in geth. */
+/** The pool's content by sender and ascending nonce; without blob transactions, as in geth. */
 export type PoolContent = {
   readonly pending: ReadonlyMap<Address, readonly PooledTransaction[]>;
   readonly queued: ReadonlyMap<Address, readonly PooledTransaction[]>;
 };
 
-/** What RPC and block building read from the pool. */
+/** The pool's interface for RPC and block building. */
 export interface PoolReader {
   get(hash: Hash): PooledTransaction | undefined;
   /** The next nonce of `address` after its pending transactions. */
@@ -121,11 +121,11 @@ export type RemovalReason =
   | "included"
   /** Its nonce was used by another transaction of a block. */
   | "superseded"
-  /** A transaction of the same nonce that pays more took its place. */
+  /** A better-paying transaction with the same nonce replaced it. */
   | "replaced"
   /** It was queued for the whole lifetime. */
   | "expired"
-  /** The pool was full and a transaction that pays more came. */
+  /** The pool was full when a better-paying transaction arrived. */
   | "evicted"
   /** The minimum tip was raised above its tip. */
   | "underpriced"
@@ -136,22 +136,22 @@ export type RemovalReason =
   /** The operator emptied the pool, or a caller of a dev chain took it out. */
   | "dropped";
 
-/** The block the pool builds upon. */
+/** The block on which the pool builds. */
 export type PoolHead = {
   readonly header: Header;
-  /** The state after it; read until the next head comes. */
+  /** The state after it; read until the next head arrives. */
   readonly state: StateReader;
 };
 
-/** A new head and what it means for pooled transactions. */
+/** A new head and its effect on pooled transactions. */
 export type HeadUpdate = PoolHead & {
-  /** Accounts that may differ from the head before. Left out: every account may. */
+  /** Accounts that may differ from the previous head. Absent: all. */
   readonly changed?: Iterable<Address>;
-  /** Transactions of the block. Left out: every transaction whose nonce was used counts as included. */
+  /** Transactions of the block. Absent: every transaction with a used nonce counts as included. */
   readonly included?: Iterable<Hash>;
 };
 
-/** The rules at the head: those of the head block itself, as in geth, except for the base fee, which is the next block's. */
+/** The rules at the head: those of the head block, as in geth, except for the base fee, which is the next block's. */
 export type PoolRules = PoolHead & {
   readonly hardfork: Hardfork;
   readonly chainId: bigint;

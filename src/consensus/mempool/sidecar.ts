@@ -14,8 +14,8 @@ export function wrapperVersionAt(hardfork: Hardfork): 0 | 1 {
 }
 
 /**
- * A sidecar must belong to its transaction and have the form of version `wrapperVersion` (EIP-4844, EIP-7594). Its proofs
- * are not verified.
+ * Checks that a sidecar belongs to its transaction and has the form of version `wrapperVersion` (EIP-4844, EIP-7594). Does not verify its
+ * proofs.
  * @throws TransactionRejectedError
  */
 export function checkSidecar(

@@ -161,7 +161,7 @@ test("a copy with wrong proofs does not shut out the transaction", async () => {
   assert.ok(pool.get(hash));
 });
 
-test("what became impossible during verification is rejected", async () => {
+test("a transaction that became impossible during verification is rejected", async () => {
   const { pool, state, submit, verifications } = submission();
   const submitted = submit(blobTransaction().raw);
   state.set(alice, { nonce: 1n });
@@ -204,7 +204,7 @@ test("a transaction with many authorizations is pooled once their signers are kn
   assert.equal(submit(few.raw), few.hash);
 });
 
-test("a transaction with many authorizations that is rejected for anything else costs none of its signatures", async () => {
+test("a transaction with many authorizations that is rejected for another reason costs no signature recovery", async () => {
   const { pool, submit, recoveries } = submission();
   pool.add({ tx: setCodeTransaction({ authorizations: 1 }) });
   const underpriced = setCodeTransaction({ authorizations: 10, fee: 101n * GWEI });
@@ -212,7 +212,7 @@ test("a transaction with many authorizations that is rejected for anything else 
   assert.equal(recoveries.length, 0);
 });
 
-test("what is larger than any transaction of its type is rejected before it is decoded", () => {
+test("input larger than any transaction of its type is rejected before decoding", () => {
   const { submit } = submission();
   for (const [type, size] of [
     [0xfa, TX_SIZE_MAX],

@@ -15,13 +15,13 @@ import { BLOB_TX_SIZE_MAX, type Submission, TX_SIZE_MAX } from "./pool.ts";
 import { kzgRejection } from "./sidecar.ts";
 
 export type SubmissionRules = {
-  /** Most that one transaction may pay for gas, in wei; 0: no bound. */
+  /** Maximum fee of one transaction for gas, in wei; 0: no limit. */
   readonly txFeeWeiMax: bigint;
   /** Accept legacy transactions without a chain id (EIP-155). */
   readonly allowUnprotected: boolean;
 };
 
-/** gas × price is more than this node allows for one transaction. */
+/** gas × price exceeds this node's limit for one transaction. */
 class FeeCapExceededError extends NodeError {
   readonly code = "RPC_FEE_CAP_EXCEEDED";
 }
@@ -41,16 +41,16 @@ export type SubmissionPool = {
   checkSetCode(submission: Submission): void;
 };
 
-/** KZG work, done without blocking the thread of the chain. */
+/** KZG work off the chain's thread. */
 export interface BlobVerifier {
   /**
    * undefined if the proofs of `sidecar` are valid, otherwise their fault.
-   * @throws NodeError when too many wait already
+   * @throws NodeError if too many are waiting
    */
   verify(sidecar: BlobSidecar): Promise<string | undefined>;
   /**
    * Commitments and cell proofs (EIP-7594) of `blobs`.
-   * @throws NodeError for invalid blobs, or when too many wait already
+   * @throws NodeError for invalid blobs, or if too many are waiting
    */
   prove(
     blobs: readonly Uint8Array[],
@@ -61,28 +61,28 @@ export interface BlobVerifier {
   }>;
 }
 
-/** Signers of authorizations (EIP-7702), recovered without blocking the thread of the chain. */
+/** Recovers signers of authorizations (EIP-7702) off the chain's thread. */
 export interface AuthorityRecovery {
   /**
-   * `recoverAuthority` knows the signers of `tx` afterwards.
-   * @throws NodeError when too many wait already
+   * Afterwards `recoverAuthority` knows the signers of `tx`.
+   * @throws NodeError if too many are waiting
    */
   recover(tx: SetCodeTransaction): Promise<void>;
 }
 
 const BLOB_TYPE = 3;
 
-/** Wallets delegate an account or two. So many signatures take 0.2 ms; a transaction may have hundreds. */
+/** Wallets delegate one or two accounts. This many signatures take 0.2 ms; a transaction may have hundreds. */
 const AUTHORIZATIONS_AT_ONCE = 4;
 
-/** Whether the signers of its authorizations are recovered by another thread before the pool gets it. */
+/** Whether another thread recovers the signers of its authorizations before it is added to the pool. */
 export function hasManyAuthorizations(tx: Transaction): tx is SetCodeTransaction {
   return tx.type === 4 && tx.authorizationList.length > AUTHORIZATIONS_AT_ONCE;
 }
 
 /**
- * A transaction in network form, of a caller or a peer. The pool looks at the size again, of what it keeps; before that, decoding a long list takes a hundred
- * times as long as reading its bytes.
+ * Decodes a transaction in network form from a caller or peer. Checks its size first, because decoding a long list takes a hundred times as long
+ * as reading its bytes; the pool checks the size of what it stores again.
  * @throws NodeError
  */
 export function decodeSubmission(transaction: Uint8Array): DecodedPooledTransaction {
@@ -98,18 +98,18 @@ type SubmissionModules = {
 
 /**
  * @param transaction in network form
- * @param sender that its signature names, where this node has recovered it, in whichever process
+ * @param sender recovered from its signature by this node, in any process
  */
 export type Submit = (transaction: Uint8Array, sender?: Address) => Hash | Promise<Hash>;
 
 /**
- * The one way for submitted transactions into the pool: decode, check the rules of submission, verify, add. A hash means that the
- * transaction is pooled and stored. It is a promise only where another thread has work of it: proofs of blobs, signers of many authorizations.
+ * Submits callers' transactions to the pool: decode, check the rules of submission, verify, add. A returned hash means that the transaction is
+ * pooled and stored. The result is a promise only if another thread verifies proofs of blobs or recovers the signers of many authorizations.
  */
 export class Submissions {
   readonly #rules: SubmissionRules;
   readonly #modules: SubmissionModules;
-  /** Being worked on. */
+  /** Submissions in progress. */
   readonly #inFlight = new Map<Hash, Promise<void>>();
 
   constructor(rules: SubmissionRules, modules: SubmissionModules) {
@@ -123,7 +123,7 @@ export class Submissions {
     try {
       assertSubmittable(tx, this.#rules);
     } catch (error) {
-      // A fee above the cap is mostly a gas limit that no block has: the caller is to learn the cause.
+      // A fee above the cap mostly comes from a gas limit that no block has: the caller should learn the cause.
       if (error instanceof FeeCapExceededError) pool.checkGasLimit(tx);
       throw error;
     }
@@ -135,8 +135,8 @@ export class Submissions {
   };
 
   /**
-   * Runs `add` once nothing else is run for this transaction: sent again, it must not be worked on twice. It waits for the result, because a copy with
-   * wrong proofs, which the signature does not cover, must not shut out the right one.
+   * Runs `add` once no other submission of this transaction runs, so that a repeated one costs no work. It waits for the result, because a copy
+   * with wrong proofs, which the signature does not cover, must not shut out the right one.
    */
   async #alone(hash: Hash, add: () => Promise<void>): Promise<Hash> {
     for (let other = this.#inFlight.get(hash); other; other = this.#inFlight.get(hash)) await other;
@@ -154,7 +154,7 @@ export class Submissions {
   async #addBlob(submission: Submission & { readonly tx: BlobTransaction }): Promise<void> {
     const { pool, blobs } = this.#modules;
     const wanted = pool.checkBlob(submission);
-    // `checkBlob` rejects a transaction without sidecar.
+    // `checkBlob` rejects a transaction without a sidecar.
     const sidecar = await verified(submission.sidecar!, wanted, blobs);
     // Checked again: the pool may have changed meanwhile.
     pool.add({ ...submission, sidecar, isVerified: true });
@@ -169,8 +169,8 @@ export class Submissions {
 }
 
 /**
- * `sidecar` with proofs that hold, in the form `wanted`. geth converts sidecars of version 0 after Osaka; so that the caller
- * need not trust the old proofs, the new ones are computed from the blobs alone.
+ * `sidecar` with valid proofs in the form `wanted`. geth converts sidecars of version 0 after Osaka. The new proofs are computed from the blobs
+ * alone, so that the old ones need not be trusted.
  */
 async function verified(sidecar: BlobSidecar, wanted: 0 | 1, blobs: BlobVerifier): Promise<BlobSidecar> {
   if (sidecar.wrapperVersion === wanted) {
@@ -186,7 +186,7 @@ async function verified(sidecar: BlobSidecar, wanted: 0 | 1, blobs: BlobVerifier
 }
 
 /**
- * What a caller is protected from, whatever the pool would accept.
+ * Protects callers, whatever the pool would accept.
  * @throws FeeCapExceededError, UnprotectedTransactionError
  */
 export function assertSubmittable(tx: Transaction, rules: SubmissionRules): void {
@@ -206,7 +206,7 @@ function assertFeeBelowCap(feeWei: bigint, capWei: bigint): void {
   });
 }
 
-/** With two decimals; `toFixed` would switch to an exponent at 10^21. */
+/** With two decimals; `toFixed` switches to an exponent at 10^21. */
 function ether(wei: bigint): string {
   const value = Number(wei) / WEI_PER_ETHER;
   return value < 1e21 ? value.toFixed(2) : `${BigInt(value)}.00`;

@@ -6,7 +6,7 @@ import { comparePrices, paysMoreBy } from "./entry.ts";
 /** The accounts whose last transactions may be evicted. */
 type Tails = {
   addresses(): Iterable<Address>;
-  /** The last transaction of an account but `skipped` later ones; undefined where the account has no more. */
+  /** The last transaction of an account except for `skipped` later ones; undefined if it has no more. */
   tailOf(address: Address, skipped: number): Entry | undefined;
   /** Number of transactions that can become tails. */
   count(): number;
@@ -17,15 +17,15 @@ type Eviction =
   | { readonly victims: readonly Entry[] }
   | { readonly victims: undefined; readonly reason: "underpriced" | "too few" };
 
-/** Stale entries the heap may hold beyond twice the number of transactions. */
+/** Stale entries that the heap may hold beyond twice the number of transactions. */
 const STALE_SPARE = 64;
 
 /**
- * The order in which transactions leave a full pool: the cheapest of all accounts' last ones first. Only last ones, so that an
- * eviction never leaves a nonce gap before a transaction that stays.
+ * The eviction order of a full pool: the cheapest among the last transactions of all accounts first. Only last ones, so that an eviction never
+ * leaves a nonce gap before a remaining transaction.
  *
- * The heap is built when the pool is full and discarded when prices or tails change otherwise than by `add`: a pool below its
- * limits never pays for it. Entries that are no tails are skipped when they come to the top.
+ * The heap is built when the pool is full and discarded when prices or tails change other than by `add`: a pool below its limits never pays for
+ * it. Entries that are no longer tails are skipped at the top.
  */
 export class TailOrder {
   readonly #tails: Tails;
@@ -45,23 +45,23 @@ export class TailOrder {
     this.#heap = undefined;
   }
 
-  /** To be called when an account lost its tail to anything but an eviction. */
+  /** Call it when an account lost its tail other than by eviction. */
   invalidate(): void {
     this.#heap = undefined;
   }
 
-  /** To be called with a transaction that may be the tail of its account. */
+  /** Call it with a transaction that may be its account's tail. */
   add(entry: Entry): void {
     this.#heap?.push(entry);
     this.#discardIfStale();
   }
 
-  /** Entries held, stale ones included. */
+  /** Number of entries, including stale ones. */
   get heldEntries(): number {
     return this.#heap?.size ?? 0;
   }
 
-  /** The transactions to evict so that `bytes` become free for `newcomer`. Nothing changes until they are removed. */
+  /** The transactions to evict to free `bytes` for `newcomer`. Nothing changes until they are removed. */
   findVictims(newcomer: Entry, bytes: number): Eviction {
     this.#heap ??= this.#build();
     const heap = this.#heap;
@@ -99,7 +99,7 @@ export class TailOrder {
       if (next !== undefined) heap.push(next);
     }
     for (const tail of ownTails) heap.push(tail);
-    // The caller may still decide against the eviction; once removed they are stale.
+    // The caller may decide against the eviction; once removed, they are stale.
     for (const victim of victims) heap.push(victim);
     this.#discardIfStale();
     return reason === undefined ? { victims } : { victims: undefined, reason };

@@ -10,13 +10,13 @@ import type { Application, Proposal, Time } from "../application.ts";
 import type { Engine } from "../engine.ts";
 import { PACKING_LIMITS } from "../pack-transactions.ts";
 
-/** Milliseconds between blocks, and from a block to an empty one, where that is longer. */
+/** Milliseconds between blocks, and before an empty block, if longer. */
 type BlockInterval = { readonly intervalMs: number; readonly emptyMs?: number };
 
 /** When blocks are made: at once for a pending transaction, only on demand, or at intervals. */
 export type BlockTime = "instant" | "manual" | BlockInterval;
 
-/** The same for an engine whose caller may have both: at once for a pending transaction, and at intervals (0: never). */
+/** A block time that can combine both: at once for a pending transaction, and at intervals (0: never). */
 export type BlockMode = { readonly automine: boolean } & BlockInterval;
 
 function modeOf(blockTime: BlockTime): BlockMode {
@@ -25,8 +25,8 @@ function modeOf(blockTime: BlockTime): BlockMode {
 }
 
 /**
- * Least seconds between the timestamps of two blocks: 1, as with anvil, Hardhat and `geth --dev`, so other clients can import the
- * chain. Blocks at a shorter interval than a second repeat timestamps: otherwise the chain's time would run away from the clock.
+ * Minimum seconds between the timestamps of two blocks: 1, as with anvil, Hardhat and `geth --dev`, so that other clients can import the chain.
+ * Blocks at intervals below a second repeat timestamps: otherwise the chain's time would run away from the clock.
  */
 export function timestampStepOf(blockTime: BlockTime): 0 | 1 {
   return typeof blockTime === "object" && blockTime.intervalMs < 1000 ? 0 : 1;
@@ -40,27 +40,30 @@ export function nextBlockTime(now: Time, headTimestamp: number, step: 0 | 1): Ti
 
 type SoloEngineOptions = {
   readonly blockTime: BlockTime;
-  /** Instant blocks have one transaction each while no more than so many are pending, else as many as fit; default 0. */
+  /** Instant blocks have one transaction each while at most this many are pending, otherwise as many as fit; default: 0. */
   readonly batchAbove?: number;
-  /** The one validator. */
+  /** The only validator. */
   readonly proposer: Address;
-  /** Called once when a block could not be made durable; the node must stop. */
+  /** Called once if a block could not be made durable; the node must stop. */
   readonly onFatal: (error: unknown) => void;
-  /** True for a failure that changed nothing, so that the block may be tried again. */
+  /** Whether a failure changed nothing, so that the block can be retried. */
   readonly isTemporary: (error: unknown) => boolean;
-  /** Called when such a failure stops block production, and with undefined when it resumes. */
+  /** Called with the cause when such a failure stops block production, and with undefined when it resumes. */
   readonly onStalled: (cause: unknown) => void;
-  /** Milliseconds until the block is tried again; default 1000. */
+  /** Milliseconds until the block is retried; default: 1000. */
   readonly retryMs?: number;
 };
 
-/** A chain that takes all pending transactions at once goes on so until no more than this share of `batchAbove` is pending: few come while one block is made. */
+/**
+ * A chain that takes all pending transactions at once does so until at most this share of `batchAbove` is pending: few arrive while one block is
+ * made.
+ */
 const BATCH_END_SHARE = 1 / 8;
 const RETRY_MS = 1000;
-/** The longest such wait after attempts that packed no transaction: each can wait seconds for a remote chain that does not answer. */
+/** Maximum wait after attempts that packed no transaction: each can wait seconds for an unresponsive remote chain. */
 const RETRY_MAX_MS = 60_000;
 
-/** Shares of the interval: how often a block is packed ahead while transactions come, and for how long at a time. */
+/** Shares of the interval: the pause between runs of packing ahead while transactions arrive, and the length of a run. */
 const AHEAD_PAUSE_SHARE = 1 / 32;
 const AHEAD_SLICE_SHARE = 1 / 64;
 
@@ -70,13 +73,13 @@ type SoloEngineModules = {
   readonly onExecutable: (listener: () => void) => () => void;
   /** Pending transactions of the pool. */
   readonly executableCount: () => number;
-  /** Time for the next block. May throw what `isTemporary` accepts. */
+  /** Time for the next block. May throw errors that `isTemporary` accepts. */
   readonly now: () => Time;
   /** Unix seconds of the head; a block's time is never before it. */
   readonly headTimestamp: () => number;
-  /** Called when an instant block takes none of the pending transactions, once until a block takes one. */
+  /** Called if an instant block takes no pending transaction, once until a block takes one. */
   readonly onUnpacked?: () => void;
-  /** Blocks at intervals are begun before they are due; not where the state can change between two blocks. */
+  /** Begins blocks at intervals before they are due; not if the state can change between two blocks. */
   readonly packsAhead?: boolean;
   readonly timers: Timers;
 };
@@ -92,7 +95,7 @@ export class OwnProposalRejectedError extends NodeError {
 /** The engine of a chain with one validator, in process: every proposal is decided. */
 export class SoloEngine implements Omit<Engine, "start" | "stop"> {
   readonly network = undefined;
-  /** As `blockTime` has it. */
+  /** The mode of `blockTime`. */
   readonly configuredMode: BlockMode;
   readonly #options: SoloEngineOptions;
   readonly #modules: SoloEngineModules;
@@ -106,7 +109,7 @@ export class SoloEngine implements Omit<Engine, "start" | "stop"> {
   #unpackedAttempts = 0;
   #isBatching = false;
   #isStalled = false;
-  /** The next block of the interval, with the time at which it is due. */
+  /** The next block of the interval, with its due time. */
   #expected: Proposal | undefined;
   #ahead: Timer | undefined;
   #proposedAt: Time = { seconds: 0, nanos: 0 };
@@ -163,7 +166,7 @@ export class SoloEngine implements Omit<Engine, "start" | "stop"> {
     return hash;
   }
 
-  /** Makes a block; undefined when it would be empty and must not be. */
+  /** Makes a block; undefined if it would be empty and may not be. */
   #produce(allowEmpty: boolean): Hash | undefined {
     const { application, executableCount } = this.#modules;
     if (!allowEmpty && executableCount() === 0) return undefined;
@@ -182,7 +185,7 @@ export class SoloEngine implements Omit<Engine, "start" | "stop"> {
     return appHash;
   }
 
-  /** Of the next instant block; undefined: as many as fit. */
+  /** Maximum transactions of the next instant block; undefined: as many as fit. */
   #instantTransactionsMax(): number | undefined {
     const { batchAbove = 0 } = this.#options;
     const pending = this.#modules.executableCount();
@@ -190,7 +193,7 @@ export class SoloEngine implements Omit<Engine, "start" | "stop"> {
     return this.#isBatching ? undefined : 1;
   }
 
-  /** What is begun of the expected block is used where that has the same timestamp. */
+  /** The begun part of the expected block is used if its timestamp is the same. */
   #nextProposal(): Proposal {
     this.#proposedAt = this.#modules.now();
     const proposal = this.#proposalAt(this.#proposedAt);
@@ -211,7 +214,7 @@ export class SoloEngine implements Omit<Engine, "start" | "stop"> {
     };
   }
 
-  /** Runs `work`, and again later after a temporary failure. */
+  /** Runs `work`, and retries it later after a temporary failure. */
   #guarded(work: () => void): void {
     const { isTemporary, onFatal, onStalled, retryMs = RETRY_MS } = this.#options;
     this.#retry?.cancel();
@@ -242,7 +245,7 @@ export class SoloEngine implements Omit<Engine, "start" | "stop"> {
     if (this.#modules.executableCount() > 0) this.#scheduleAhead();
   }
 
-  /** By the time of the head: a start makes no block that is not due. */
+  /** Judged by the head's time, so that a start makes no block that is not due. */
   #isTooSoonForEmpty(): boolean {
     const { now, executableCount, headTimestamp } = this.#modules;
     const { emptyMs } = this.#mode;
@@ -296,12 +299,12 @@ function later({ seconds, nanos }: Time, milliseconds: number): Time {
 }
 
 /**
- * keccak256 of RLP([height, seconds, nanos, proposer, sha256 of all transactions]), which stands for a consensus engine's block hash. The
+ * keccak256 of RLP([height, seconds, nanos, proposer, sha256 of all transactions]), which replaces a consensus engine's block hash. The
  * transactions are hashed as one string, since their RLP delimits them.
  */
 function consensusHash(proposal: Proposal, txs: readonly Uint8Array[]): Hash {
   const number = (value: number) => bigintToBytes(BigInt(value));
-  // One update of all is a third of the time of one for each.
+  // A single update takes a third of the time of one per transaction.
   const content = createHash("sha256").update(Buffer.concat(txs));
   return keccak256Hash(
     encodeRlp([

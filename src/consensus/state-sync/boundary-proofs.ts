@@ -3,24 +3,24 @@ import type { StateSinkOf } from "../../chain/store/nodes/ordered-state.ts";
 import { nibblesOf } from "../../store/trie/nibbles.ts";
 import { HASH_ONLY } from "../../store/trie/ordered-trie-root.ts";
 
-/** The end of a part of a state, with the nodes on the way to it from below, as far as they are known. */
+/** The end of a part of a state, with the known nodes on its path, from below. */
 type Boundary = {
   readonly account: Uint8Array;
   readonly accountPath: Uint8Array;
   readonly accountNodes: Uint8Array[];
-  /** Of the last slot, where the last account has any in this part or before. */
+  /** Path of the last slot, if the last account has slots in this part or before. */
   readonly slotPath: Uint8Array | undefined;
   readonly slotNodes: Uint8Array[];
 };
 
 /**
- * Collects, while the tries of a state are computed, the proof for the end of each of its parts (`OrderedState.assertBegins`). No other way to them costs as
- * little: a part is proven by some nodes that are hashed anyway.
+ * Collects the proof for the end of each part of a state while its tries are computed (`OrderedState.assertBegins`). This is the cheapest way:
+ * the nodes of a proof are hashed anyway.
  */
 export class BoundaryProofs {
   readonly #boundaries: Boundary[] = [];
 
-  /** A part ends with this account, and with this slot of it. Both are hashes. */
+  /** A part ends with this account and this slot, both hashes. */
   end(account: Uint8Array, slot: Uint8Array | undefined): void {
     this.#boundaries.push({
       account,
@@ -31,7 +31,7 @@ export class BoundaryProofs {
     });
   }
 
-  /** Nodes of the tries go here. */
+  /** Receives nodes of the tries. */
   readonly sinkOf: StateSinkOf = (owner) => ({
     add: (path, depth, rlp, length) => {
       this.#collect(owner, path, depth, rlp, length);
@@ -39,7 +39,7 @@ export class BoundaryProofs {
     },
   });
 
-  /** Those of all parts, in order; after the last node. */
+  /** The proofs of all parts, in order; call it after the last node. */
   proofs(): readonly (readonly Uint8Array[])[] {
     return this.#boundaries.map(({ accountNodes, slotNodes }) => [
       ...accountNodes.toReversed(),
@@ -47,7 +47,7 @@ export class BoundaryProofs {
     ]);
   }
 
-  /** A node is on the way to the newest ends or to none: it comes as soon as nothing below it can follow. */
+  /** A node is on the path to the newest ends or to none: it arrives as soon as nothing below it can follow. */
   #collect(owner: Uint8Array | undefined, path: Uint8Array, depth: number, rlp: Uint8Array, length: number): void {
     let node: Uint8Array | undefined;
     for (let i = this.#boundaries.length - 1; i >= 0; i--) {

@@ -32,17 +32,17 @@ type ReceivedSnapshotOptions = {
   readonly config: ChainConfig;
 };
 
-/** What a chunk has: the block, or changes that lead from nothing to a part of its state (changes-record.ts). */
+/** Content of a chunk: the block, or changes that lead from the empty state to a part of its state (changes-record.ts). */
 export type ReceivedChunk =
   | { readonly kind: "block" | "skipped" }
   | { readonly kind: "part"; readonly changes: Uint8Array };
 
 /**
- * Decodes the chunks of a snapshot in order. It is the one place that reads what peers send of a snapshot, and it reads no file: whatever it
- * throws is the fault of the snapshot.
+ * Decodes the chunks of a snapshot in order. Only this class reads what peers send of a snapshot, and it reads no files: all its errors are the
+ * snapshot's fault.
  *
- * Each part is proven to be the next piece of the state in the header before anything is done with it. Besides it has one form: its bytes must be those
- * that `StateParts` would write of what was read from them. So nothing is left to checks of single fields but what the form can express and no state has.
+ * Each part is proven to be the next piece of the state in the header before it is used. It also has only one form: its bytes must be those that
+ * `StateParts` would write for its content. So single fields need no checks, except for values that the form can express but no state has.
  */
 export class ReceivedSnapshot {
   readonly #options: ReceivedSnapshotOptions;
@@ -53,7 +53,7 @@ export class ReceivedSnapshot {
   /** The last received account; the next part may continue its slots. */
   #last: AccountChange | undefined;
 
-  /** @param options the snapshot's description is consistent */
+  /** @param options with a consistent description of the snapshot */
   constructor(options: ReceivedSnapshotOptions) {
     this.#options = options;
   }
@@ -66,24 +66,24 @@ export class ReceivedSnapshot {
     return this.#options.appHash;
   }
 
-  /** Without changes; after the first chunk. */
+  /** The block without changes; available after the first chunk. */
   get block(): BlockRecord {
     return this.#block!;
   }
 
-  /** Index of the chunk that `add` takes. */
+  /** Index of the next chunk for `add`. */
   get next(): number {
     return this.#next;
   }
 
-  /** True after the last chunk: the state is that of the block, whole. */
+  /** True after the last chunk: the state is complete. */
   get isWhole(): boolean {
     return this.#next === this.#options.snapshot.chunks;
   }
 
   /**
    * @param chunk whose hash is that in the metadata
-   * @throws InvalidSnapshotError; it takes no more chunks then
+   * @throws InvalidSnapshotError, after which it accepts no more chunks
    */
   add(chunk: Uint8Array): ReceivedChunk {
     try {
@@ -92,12 +92,12 @@ export class ReceivedSnapshot {
       return received;
     } catch (cause) {
       if (cause instanceof InvalidSnapshotError) throw cause;
-      // Decoders throw what their callers of our own data need. Of a peer's data all of it means the same.
+      // Decoders throw errors for callers with their own data. For a peer's data they all mean the same.
       throw new InvalidSnapshotError(`chunk ${this.#next} is malformed`, {}, { cause });
     }
   }
 
-  /** Passes over a part. */
+  /** Skips a part. */
   skip(): ReceivedChunk {
     this.#next++;
     return { kind: "skipped" };
@@ -118,7 +118,7 @@ export class ReceivedSnapshot {
   #addBlock(content: Uint8Array): ReceivedChunk {
     const { snapshot, appHash, config } = this.#options;
     const { block, receipts, consensusData, accessList } = decodeBlockRecord(content);
-    // First: what is computed of a header that anybody made up can take for ever, like the blob base fee of a huge excess.
+    // Checked first: computing values of a forged header can take forever, such as the blob base fee of a huge excess.
     if (headerHash(block.header) !== appHash || block.header.number !== snapshot.height) {
       throw new InvalidSnapshotError("the block differs from the one that CometBFT verified");
     }
@@ -156,7 +156,7 @@ export class ReceivedSnapshot {
       for (const [slot, value] of change.storage) this.#state.addSlot(keccak256(hashToBytes(slot)), value);
     }
     this.#assertCodes(part.codes, newCodes);
-    // The root proves all that came, if nothing follows; a snapshot whose last part ended just where the state did has a proof, too.
+    // At the end, the root proves the whole state. A snapshot whose last part ended exactly with the state also has a proof.
     if (proof.length > 0) this.#state.assertBegins(this.#stateRoot, proof);
     if (this.#next + 1 === this.#options.snapshot.chunks) this.#assertEnd();
     else if (proof.length === 0) throw new InvalidSnapshotError("a part of the state has no proof");
@@ -167,7 +167,7 @@ export class ReceivedSnapshot {
     return hashToBytes(this.#block!.block.header.stateRoot);
   }
 
-  /** Whether these are more slots of the account that came last. */
+  /** Whether these are more slots of the last account. */
   #continues({ address, account, storage }: AccountChange): boolean {
     const last = this.#last;
     if (last?.address !== address) return false;
@@ -177,7 +177,7 @@ export class ReceivedSnapshot {
     return true;
   }
 
-  /** The code that this account is the first to have. */
+  /** The code, if this account is the first to have it. */
   #begin(change: AccountChange, codeHash: Hash): readonly Hash[] {
     this.#last = change;
     this.#state.addAccount(keccak256(addressToBytes(change.address)), change.account!);
@@ -186,7 +186,7 @@ export class ReceivedSnapshot {
     return [codeHash];
   }
 
-  /** @param expected in the order in which accounts of the part are the first to have them */
+  /** @param expected in the order of the part's accounts that first have them */
   #assertCodes(codes: ReadonlyMap<Hash, Uint8Array>, expected: readonly Hash[]): void {
     const found = [...codes.keys()];
     if (found.length !== expected.length || found.some((hash, i) => hash !== expected[i])) {
@@ -198,7 +198,7 @@ export class ReceivedSnapshot {
     }
   }
 
-  /** The proofs say that each part begins the state, and not that nothing follows. */
+  /** The proofs show that each part begins the state, but not that nothing follows. */
   #assertEnd(): void {
     const root = this.#state.finish();
     if (!equalBytes(root, this.#stateRoot)) {
@@ -209,7 +209,7 @@ export class ReceivedSnapshot {
 
 const NO_CHANGES: StateChanges = { accounts: [], codes: new Map() };
 
-/** `data` with those of its offences that are in `punished`. */
+/** `data` with only those offences that are in `punished`. */
 function withOffences({ cast, ...data }: ConsensusData, punished: readonly Offence[]): ConsensusData {
   if (cast === undefined) return data;
   const offences = (cast.offences ?? []).filter((proven) =>

@@ -21,48 +21,48 @@ import { InvalidSnapshotError, type ReceivedChunk, ReceivedSnapshot } from "./re
 import { isChunkOf, isConsistent, SNAPSHOT_FORMAT } from "./snapshot-format.ts";
 
 type RestoreOptions = {
-  /** Where the store of the chain is to be; must not exist. */
+  /** Directory of the chain's store; must not exist. */
   readonly directory: string;
   readonly config: ChainConfig;
 };
 
-/** What the network has decided besides the block that the app hash vouches for. */
+/** Decisions of the network that the app hash does not cover. */
 export interface ConsensusDataSource {
-  /** @throws NodeError where it cannot be known now */
+  /** @throws NodeError if it cannot be known now */
   consensusDataOf(height: number): Promise<ConsensusData>;
 }
 
 type RestoreModules = { readonly source: ConsensusDataSource; readonly log: Logger };
 
-/** The calls of an application whose state comes from peers. */
+/** The application calls of a node that restores a snapshot. */
 export type Restore = Pick<Application, "info" | "offerSnapshot"> & {
-  /** @throws errors of the source of consensus data and of the disk; it then needs another offer */
+  /** @throws errors of the source of consensus data and of the disk; another offer is needed then */
   applySnapshotChunk(index: number, chunk: Uint8Array, sender: string): Promise<ApplyResult>;
-  /** The block whose state was restored; undefined before. */
+  /** The block whose state was restored; undefined until then. */
   restored(): RestoredBlock | undefined;
 };
 
 type RestoredBlock = { readonly height: number; readonly appHash: Hash };
 
 /**
- * Restores a snapshot. The app hash, which CometBFT has verified, is the hash of the block: its header vouches for body, receipts and state,
- * and a snapshot that differs anywhere is rejected, with the peers that sent it. No hash vouches for the consensus data: it must be what the
- * source says, and is requested with the first chunk. What fails otherwise is our disk, and ends the run.
+ * Restores a snapshot. The app hash, which CometBFT has verified, is the block hash: the header commits to body, receipts and state, and a
+ * snapshot with any difference is rejected, with the peers that sent it. No hash covers the consensus data: it must match the source, which is
+ * asked with the first chunk. Any other failure is a disk error, and ends the run.
  *
- * Each part of the state goes to the state file of the new store as soon as it is proven, so neither memory nor disk depend on what a peer makes up. The
- * store appears in `directory` whole or not at all. A process that dies once the state is on disk, while the index is made, which takes longest, goes on
- * there with the same block: CometBFT fetches all chunks again, and those of the state are not looked at.
+ * Each part of the state is written to the new store's state file as soon as it is proven, so a peer's forgery costs neither memory nor disk.
+ * The store appears in `directory` atomically. Building the index takes longest; if the process dies during that, it resumes there with the same
+ * block: CometBFT fetches all chunks again, and those of the state are skipped.
  */
 export class SnapshotRestore implements Restore {
   readonly #options: RestoreOptions;
   readonly #source: ConsensusDataSource;
   readonly #log: Logger;
-  /** Those accepted so far. */
+  /** Number of accepted offers. */
   #offers = 0;
   #received: ReceivedSnapshot | undefined;
-  /** Peers that sent a chunk of it, which they do of snapshots that they offer. */
+  /** Peers that sent a chunk, which means that they offer the snapshot. */
   readonly #senders = new Set<string>();
-  /** Of the snapshot that is received, after its block. */
+  /** Store of the snapshot in progress, after its block. */
   #store: UnfinishedStore | undefined;
   #restored: RestoredBlock | undefined;
 
@@ -110,7 +110,7 @@ export class SnapshotRestore implements Restore {
     try {
       content = index > 0 && this.#store?.isWhole ? received.skip() : received.add(chunk);
       if (content.kind === "block") {
-        // No chunk is taken meanwhile; but another run of CometBFT may offer, and replaces what this one has.
+        // Accepts no chunk meanwhile. Another run of CometBFT may make an offer, which replaces this one.
         this.#received = undefined;
         const offer = this.#offers;
         const data = await this.#source.consensusDataOf(height);
@@ -145,10 +145,10 @@ function result(kind: ApplyResult["result"]): ApplyResult {
   return { result: kind, refetchChunks: [], rejectSenders: [] };
 }
 
-/** Parts wait in memory up to so many bytes: a snapshot that ends before has no files that a forged one would cost. */
+/** Parts wait in memory up to this size, so that a short forged snapshot costs no files. */
 const WAITING_BYTES = 4 << 20;
 
-/** The store at `directory` while it is made, which begins with the block of a snapshot: a log of that block, and a file with its state. */
+/** The store at `directory` while it is built from the block of a snapshot: a log of that block, and a file with its state. */
 class UnfinishedStore {
   readonly #directory: string;
   readonly #unfinished: string;
@@ -157,14 +157,14 @@ class UnfinishedStore {
   #waitingBytes = 0;
   #state: StateFileWriter | undefined;
 
-  /** @param record of the block; undefined where the state is on disk already */
+  /** @param record of the block; undefined if the state is on disk already */
   constructor(directory: string, record: BlockRecord | undefined) {
     this.#directory = directory;
     this.#unfinished = `${directory}.restoring`;
     this.#record = record;
   }
 
-  /** What a process has left that died with the state of this block on disk. */
+  /** The leftover of a process that died with the state of this block on disk. */
   static whole(directory: string, blockHash: Hash): UnfinishedStore | undefined {
     const store = new UnfinishedStore(directory, undefined);
     const folder = join(store.#unfinished, LOG_FOLDER);
@@ -181,7 +181,7 @@ class UnfinishedStore {
     if (this.#waitingBytes >= WAITING_BYTES) this.#write().sync();
   }
 
-  /** After the last part. Returns when the store is whole and on disk to stay. */
+  /** Called after the last part. Returns once the complete store is durable. */
   finish(): void {
     if (!this.isWhole) {
       const state = this.#write();
@@ -193,7 +193,7 @@ class UnfinishedStore {
     syncDirectory(dirname(this.#directory));
   }
 
-  /** Removes it, but for a state that is whole, and right whatever was sent since. */
+  /** Removes it, unless the state is complete: that stays correct whatever was sent since. */
   abandon(): void {
     if (this.isWhole) return;
     this.#state?.abandon();

@@ -11,14 +11,14 @@ import { createChunkHash, describeSnapshot, SNAPSHOT_FORMAT } from "./snapshot-f
 /** Snapshots of this node: a peer that fetches the older one can finish while the next is written. */
 const SNAPSHOTS_KEPT = 2;
 
-/** Name of the folder of a whole snapshot: height and format. */
+/** Folder name of a complete snapshot: height and format. */
 const NAME = /^(\d{1,15})-(\d{1,9})$/;
-/** Including format 1, whose folders were named only by height. */
+/** Includes format 1, whose folder names contain only the height. */
 const ANY_FORMAT = /^\d+(-\d+)?$/;
 const UNFINISHED = "unfinished";
 const HASH_BYTES = 32;
 
-/** The snapshots of a node: a folder for each height, with a file for each chunk and their hashes in `metadata`. */
+/** The snapshots of a node: a folder per height, with a file per chunk and the hashes in `metadata`. */
 export class SnapshotFiles {
   readonly #directory: string;
 
@@ -30,7 +30,7 @@ export class SnapshotFiles {
   list(): readonly Snapshot[] {
     return this.#heights().flatMap((height) => {
       const metadata = readIfThere(join(this.#folder(height), "metadata"));
-      // One that a disk has lost is not offered: a single answer with an error would end the connection to the engine.
+      // A snapshot that the disk has lost is not offered: a single error answer would end the connection to the engine.
       if (metadata.length === 0 || metadata.length % HASH_BYTES !== 0) return [];
       const hashes = Array.from({ length: metadata.length / HASH_BYTES }, (_, index) =>
         metadata.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES),
@@ -39,15 +39,15 @@ export class SnapshotFiles {
     });
   }
 
-  /** Empty if none. */
+  /** Empty if it does not exist. */
   chunk(height: number, format: number, index: number): Uint8Array {
     if (format !== SNAPSHOT_FORMAT || !this.#heights().includes(height)) return EMPTY_BYTES;
     return readIfThere(join(this.#folder(height), String(index)));
   }
 
   /**
-   * Stores a snapshot on disk to stay and removes the oldest; one that fails leaves nothing.
-   * @param tails called after the last chunk: bytes that each chunk ends with
+   * Stores a snapshot durably and removes the oldest; a failed one leaves nothing.
+   * @param tails called after the last chunk: final bytes of each chunk
    * @returns bytes written
    */
   async write(
@@ -60,7 +60,7 @@ export class SnapshotFiles {
     makeFolder(unfinished);
     let bytes = 0;
     try {
-      // Hashes that go on: no chunk is read again for its last bytes.
+      // Incremental hashes, so that no chunk is read again for its last bytes.
       const hashes: ReturnType<typeof createChunkHash>[] = [];
       for await (const chunk of chunks) {
         await appendSynced(join(unfinished, String(hashes.length)), chunk);
@@ -77,7 +77,7 @@ export class SnapshotFiles {
         height,
         hashes.map((hash) => hash.digest()),
       );
-      // Syncs the names of the chunks too. The folder gets its name when all in it is on disk.
+      // Also syncs the names of the chunks. The folder gets its name once everything in it is on disk.
       replaceFile(join(unfinished, "metadata"), metadata, 0o600);
       rmSync(this.#folder(height), { recursive: true, force: true });
       renameSync(unfinished, this.#folder(height));
@@ -112,12 +112,12 @@ function nameOf(height: number): string {
   return `${height}-${SNAPSHOT_FORMAT}`;
 }
 
-/** Empty where the file is not there. */
+/** Empty if the file does not exist. */
 function readIfThere(path: string): Uint8Array {
   return ifPresent(() => readFileSync(path)) ?? EMPTY_BYTES;
 }
 
-/** Returns when the content is on disk to stay. Not on this thread: megabytes take longer than a block waits. */
+/** Returns once the content is durable. Runs off this thread: writing megabytes takes longer than a block may wait. */
 async function appendSynced(path: string, content: Uint8Array): Promise<void> {
   const file = await open(path, "a", 0o600);
   try {

@@ -7,23 +7,23 @@ import { ByteReader, ByteWriter, MalformedBytesError } from "../../store/storage
 import type { Snapshot } from "../application.ts";
 
 /**
- * The form of snapshots, which peers compare. Chunk 0 is the block's record without changes (`chain/records`), each further chunk a part of all of its state,
- * as the changes of a record:
+ * Version of the snapshot format, which peers compare. Chunk 0 is the block's record without changes (`chain/records`); each further chunk is a
+ * part of the complete state, in the form of a record's changes:
  *
  *     chunk 0   raw deflate of the record
  *     chunk     length of the packed part u32 little-endian ‖ raw deflate of the part ‖ proof
  *     proof     (length ‖ RLP of a trie node)*, as `OrderedState.assertBegins` needs it; the last chunk may have none
  *
- * Accounts are in the order of their hashes, slots in that of theirs, and a code is in the part of the first account that has it. An account whose storage
- * does not fit into one part is in several, one after the other. The metadata is the SHA-256 of each chunk, one after the other, the hash keccak256 of the
- * metadata. Raised when the form of records or parts changes; parts of format 2 were in the order of addresses and had no proofs.
+ * Accounts and slots are in the order of their hashes, and a code is in the part of the first account that has it. An account whose storage does
+ * not fit into one part spans several consecutive ones. The metadata is the concatenated SHA-256 of each chunk, and the hash is keccak256 of the
+ * metadata. The version changes with the form of records or parts; parts of format 2 were in the order of addresses and had no proofs.
  */
 export const SNAPSHOT_FORMAT = 3;
 
-/** Bytes of state in a chunk before compression: some tens of megabytes of objects for the node that decodes it. */
+/** Uncompressed bytes of state in a chunk: tens of megabytes of objects for the node that decodes it. */
 export const CHUNK_BYTES = 2 << 20;
 
-/** A block has at most 8 MiB (EIP-7934) and its receipts at most as much again in logs; a larger chunk is an attack on memory. */
+/** A block has at most 8 MiB (EIP-7934) and its receipts as much again in logs; a larger chunk is an attack on memory. */
 const CHUNK_BYTES_MAX = 64 << 20;
 
 /** As CometBFT's `max_snapshot_chunks`. */
@@ -42,7 +42,7 @@ export async function packBlock(record: Uint8Array): Promise<Uint8Array> {
   return deflate(record, { level: LEVEL });
 }
 
-/** @throws what zlib throws for damaged or too large content; MalformedBytesError where bytes follow the compressed ones */
+/** @throws zlib's errors for damaged or too large content; MalformedBytesError if bytes follow the compressed ones */
 export function unpackBlock(chunk: Uint8Array): Uint8Array {
   const { buffer, engine } = inflateRawSync(chunk, {
     maxOutputLength: CHUNK_BYTES_MAX,
@@ -77,7 +77,7 @@ export function unpackPart(chunk: Uint8Array): { readonly part: Uint8Array; read
   return { part, proof };
 }
 
-/** SHA-256 of a chunk whose bytes come one after the other. */
+/** Incremental SHA-256 of a chunk. */
 export function createChunkHash() {
   return createHash("sha256");
 }
@@ -98,7 +98,7 @@ export function describeSnapshot(height: number, hashes: readonly Uint8Array[]):
   };
 }
 
-/** Whether hash, metadata and number of chunks agree. */
+/** Whether hash, metadata and number of chunks are consistent. */
 export function isConsistent({ chunks, hash, metadata }: Snapshot): boolean {
   return (
     chunks > 0 &&

@@ -15,9 +15,9 @@ import { CHUNK_BYTES, packBlock, packPart, packProof } from "./snapshot-format.t
 import { StateParts } from "./state-parts.ts";
 
 type SnapshotsOptions = {
-  /** Blocks between two snapshots; 0: none is taken. */
+  /** Blocks between two snapshots; 0: none are taken. */
   readonly interval: number;
-  /** Bytes of state in a chunk before compression. */
+  /** Uncompressed bytes of state in a chunk. */
   readonly chunkBytes?: number;
 };
 
@@ -28,20 +28,20 @@ type SnapshotsModules = {
   readonly failures: Failures;
   readonly metrics: Metrics;
   readonly log: Logger;
-  /** Rests between two slices of work; a turn of the event loop if not given. */
+  /** Rests between two slices of work; default: one turn of the event loop. */
   readonly pause?: () => Promise<void>;
 };
 
-/** Work between two pauses, which blocks and callers wait for. */
+/** Work between two pauses, for which blocks and callers wait. */
 const SLICE_MS = 2;
-/** What a node waits after a slice: all else of its thread has two thirds of the time. */
+/** Pause after a slice: the rest of the thread gets two thirds of the time. */
 export const SNAPSHOT_REST_MS = 4;
 
 /** Takes snapshots of the state in the background. */
 export type Snapshots = {
-  /** Takes one of the head; does nothing while another one is taken. */
+  /** Takes one of the head; does nothing while one is in progress. */
   take(): Promise<void>;
-  /** Stops to take them with new blocks. */
+  /** Stops taking snapshots with new blocks. */
   close(): void;
 };
 
@@ -116,10 +116,10 @@ export function createSnapshots(
 /** The node stops while a snapshot is taken. */
 class SnapshotStoppedError extends Error {}
 
-/** Blocks whose hashes BLOCKHASH reaches. */
+/** Number of blocks that BLOCKHASH reaches. */
 const BLOCKHASH_WINDOW = 256;
 
-/** A node without the blocks before a snapshot finds their hashes in the state. */
+/** A node without the blocks before a snapshot reads their hashes from the state. */
 function hasAncestors(state: StateReader, height: number, { blockHash }: Pick<Chain, "blockHash">) {
   for (let number = Math.max(0, height - BLOCKHASH_WINDOW); number < height; number++) {
     const slot = hashFromBigint(BigInt(number % HISTORY_SERVE_WINDOW));

@@ -8,7 +8,7 @@ import type { StatePiece } from "../../chain/store/retention/state-pieces.ts";
 import type { AccountChange } from "../../evm/state/reader.ts";
 import type { BoundaryProofs } from "./boundary-proofs.ts";
 
-/** An account, and a slot, with what is written around them; an upper bound of what fills a part. */
+/** Upper bounds of the bytes of an account and of a slot in a part. */
 const ACCOUNT_BYTES = 128;
 const SLOT_BYTES = 70;
 
@@ -24,14 +24,14 @@ export class StateParts {
   #address: Address | undefined;
   #lastSlot: Hash | undefined;
 
-  /** @param proofs gets the end of each part */
+  /** @param proofs receives the end of each part */
   constructor(proofs: Pick<BoundaryProofs, "end">, codeOf: (codeHash: Hash) => Uint8Array, partBytes: number) {
     this.#proofs = proofs;
     this.#codeOf = codeOf;
     this.#partBytes = partBytes;
   }
 
-  /** The part that ends with this piece, if one does. */
+  /** Adds a piece. @returns the part that ends with it, if one does */
   add({ address, account, storage }: StatePiece): Uint8Array | undefined {
     const { codeHash } = account;
     if (codeHash !== EMPTY_CODE_HASH && !this.#writtenCodes.has(codeHash)) {
@@ -51,7 +51,7 @@ export class StateParts {
     return this.#encode();
   }
 
-  /** The last part, which needs no proof; undefined where nothing came since the one before. */
+  /** The last part, which needs no proof; undefined if nothing follows the previous one. */
   finish(): Uint8Array | undefined {
     return this.#accounts.length === 0 ? undefined : this.#encode();
   }

@@ -10,17 +10,17 @@ import { countVote, type Signer, type Vote } from "./snapshot.ts";
 import { snapshotIn, writeSnapshot } from "./snapshot-storage.ts";
 import { type StartingSet, startingSetHash } from "./starting-set.ts";
 
-/** What a block says about validators and rules. */
+/** A block's votes and offences. */
 export type GovernanceInBlock = {
-  /** About a validator. */
+  /** Vote about a validator. */
   readonly vote?: Vote | undefined;
   readonly parameterVote?: Parameter | undefined;
-  /** Only where the chain's genesis has `jail`. */
+  /** Present only if the chain's genesis has `jail`. */
   readonly offences?: readonly Offence[];
   readonly startingSet: StartingSet;
 };
 
-/** The block it is in, on the state after its parent. */
+/** The block, on the state after its parent. */
 type BlockPosition = {
   readonly height: number;
   /** Unix seconds */
@@ -30,7 +30,7 @@ type BlockPosition = {
 };
 
 type GovernanceEffect = {
-  /** Stores the outcome; undefined where there is nothing to store. */
+  /** Stores the outcome; undefined if it changes nothing. */
   readonly systemUpdate: SystemUpdate | undefined;
   /** Validators that the block adds and removes. */
   readonly joined: readonly Signer[];
@@ -42,8 +42,8 @@ type GovernanceEffect = {
 };
 
 /**
- * What a block does to validators and rules: first offences, then the vote about a validator, then the one about a rule. Depends on its arguments
- * alone, so that replay, import and state sync come to the same state.
+ * The effect of a block on validators and rules: first offences, then the vote about a validator, then the one about a rule. Depends only on its
+ * arguments, so that replay, import and state sync reach the same state.
  */
 export function governanceEffect(
   parent: StateReader,
@@ -80,7 +80,7 @@ function inOrder(updates: readonly SystemUpdate[]): SystemUpdate {
   };
 }
 
-/** What is agreed after the block with state `state`, with the votes that still count in the next one. */
+/** The agreement after the block with state `state`, with the votes that still count in the next one. */
 export function agreementIn(state: StateReader, startingSet: StartingSet, height: number) {
   const agreement = readAgreement(state);
   const { signers } = snapshotIn(state, startingSet, height);
@@ -90,7 +90,7 @@ export function agreementIn(state: StateReader, startingSet: StartingSet, height
   };
 }
 
-/** The signers of `all` that `others` has not. */
+/** The signers of `all` that are not in `others`. */
 function missing(all: readonly Signer[], others: readonly Signer[]): readonly Signer[] {
   const known = new Set(others.map(({ address }) => address));
   return all.filter(({ address }) => !known.has(address));

@@ -211,7 +211,7 @@ function plainData({ chain }: TestApplication) {
   return { feeRecipient: ACCOUNTS[0]!, extraData: new Uint8Array(0), gasLimit };
 }
 
-test("votes about what this program does not know, and of newer programs, are rejected with the reason", () => {
+test("votes on unknown rules, and of newer programs, are rejected with the reason", () => {
   const node = openNode();
   const unknown = encodeProposerData({ ...plainData(node), parameterVote: { name: "colour", value: 1n } });
   const input = inputOf(proposalBy(node, 0), [unknown]);
@@ -225,7 +225,7 @@ test("votes about what this program does not know, and of newer programs, are re
   });
 });
 
-test("proposer data and consensus data with votes about rules decode to what was encoded, and to nothing else", () => {
+test("proposer data and consensus data with votes about rules decode only from their canonical encoding", () => {
   const node = openNode();
   const parameterVote = { name: "osakaTime", value: 2n ** 40n };
   for (const forkHash of [undefined, Uint8Array.of(1, 2, 3, 4)]) {

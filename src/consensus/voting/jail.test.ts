@@ -43,7 +43,7 @@ test("the last three validators stay, and others are no validators", () => {
   assert.deepEqual(again.jailed, []);
 });
 
-test("a validator that is voted in again is removed for what it signs then, not for what it signed before", () => {
+test("a validator that is voted in again is removed only for later offences", () => {
   const { snapshot } = jail(START, [{ address: A, height: 8 }], 10);
   const back = [B, C, D].reduce(
     (current, signer) => countVote(current, { candidate: A, authorize: true, publicKey: KEY, signer, block: 20 }),

@@ -4,16 +4,16 @@ import { atBlock, SIGNERS_MAX, type Snapshot } from "./snapshot.ts";
 /** Proof that a validator signed two different blocks at one height. */
 export type Offence = { readonly address: Address; readonly height: number };
 
-/** A network is left with no fewer validators: with two, each of them could stop it. Part of the chain's rules. */
+/** Minimum number of remaining validators: with two, each of them could stop the network. Part of the chain's rules. */
 const JAIL_VALIDATORS_MIN = 3;
 
-/** CometBFT uses the validators that block H changes from block H + 2 on: a jailed one signs one block more. */
+/** CometBFT applies validator changes of block H from block H + 2 on: a jailed validator signs one more block. */
 const ACTIVATION_BLOCKS = 2;
 
 /**
- * `snapshot` without the validators that `offences` are about, in block `height`. An offence counts once: not for one that is no validator, nor for
- * what it signed before it was jailed for the last time, so that it can be voted in again. Not for one of the last three either: evidence about it
- * stays in the blocks, for the others to vote on.
+ * `snapshot` without the validators of `offences`, in block `height`. An offence counts once. It does not count for non-validators, nor for
+ * signatures before the validator's last jailing, so that it can be voted in again. Nor does it count for one of the last three validators: the
+ * evidence stays in the blocks, for the others to vote on.
  */
 export function jail(
   snapshot: Snapshot,
@@ -33,7 +33,7 @@ export function jail(
     current = {
       signers: signers.filter((signer) => signer.address !== address),
       votes: votes.filter((cast) => cast.candidate !== address && cast.signer !== address),
-      // The oldest record gives way: its evidence has expired long before a hundred validators were jailed.
+      // Drops the oldest record: its evidence expires long before a hundred validators are jailed.
       jailed: [...others, { address, block: height }].slice(-SIGNERS_MAX),
     };
     jailed.push(offence);

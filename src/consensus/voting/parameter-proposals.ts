@@ -9,7 +9,7 @@ import { replaceFile } from "../../store/storage/replace-file.ts";
 import { isKnownParameter, whyRefused } from "./parameters.ts";
 import { EPOCH_BLOCKS, VOTES_PER_SIGNER_MAX } from "./snapshot.ts";
 
-/** There are too many local proposals; one has to be discarded first. */
+/** Too many local proposals: one must be discarded first. */
 class TooManyParameterProposalsError extends NodeError {
   readonly code = "CLIQUE_TOO_MANY_PROPOSALS";
   constructor() {
@@ -18,18 +18,18 @@ class TooManyParameterProposalsError extends NodeError {
   }
 }
 
-/** The file of the proposals holds something else. */
+/** The proposals file has other content. */
 class ParameterProposalsFileError extends NodeError {
   readonly code = "CLIQUE_PROPOSALS_FILE";
 }
 
-/** The votes about rules that this node casts when it proposes blocks, until they are discarded. More than a validator may have open are refused. */
+/** This node's votes about rules, cast when it proposes blocks until they are discarded. Rejects more than a validator may have open. */
 export class ParameterProposals {
   readonly #path: string | undefined;
   #parameters: readonly Parameter[];
 
   /**
-   * @param path of the file, which is made with the first proposal; undefined: nothing is stored
+   * @param path of the file, which the first proposal creates; undefined: nothing is stored
    * @throws ParameterProposalsFileError
    */
   constructor(path: string | undefined) {
@@ -55,7 +55,7 @@ export class ParameterProposals {
     if (others.length < this.#parameters.length) this.#store(others);
   }
 
-  /** The vote for a block: the first proposal that would count and that `proposer` has not voted for yet. None in the first block of an epoch. */
+  /** The vote for a block: the first proposal that would count and that `proposer` has not voted for. The first block of an epoch has none. */
   next(
     agreement: Pick<Agreement, "values" | "votes">,
     block: {

@@ -47,7 +47,7 @@ test("more than half of the validators decide on one value, and their votes are 
   assert.deepEqual(decided, { values: [{ name: "gasLimit", value: 50_000n }], votes: [], startingSetHash: ZERO_HASH });
 });
 
-test("the newest vote of a validator counts, none of a stranger, none after the epoch or another start of the engine", () => {
+test("only the newest vote of a validator counts, within its epoch and starting set", () => {
   const changed = count([
     [0, "gasLimit", 50_000n],
     [0, "gasLimit", 60_000n],
@@ -177,7 +177,7 @@ test("a validator has a bounded number of open votes", () => {
   assert.equal(count(ballots).votes.length, VOTES_PER_SIGNER_MAX);
 });
 
-test("readAgreement returns what writeAgreement wrote", () => {
+test("readAgreement inverts writeAgreement", () => {
   const state = createWorldState(testChain().state);
   assert.deepEqual(readAgreement(state.asReader()), NO_AGREEMENT);
   for (const agreement of [

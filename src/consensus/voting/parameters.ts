@@ -5,7 +5,10 @@ import type { Hash } from "../../base/primitives/hash.ts";
 import { type Agreement, type CastParameterVote, isForkName, type Parameter } from "../../chain/agreement/agreement.ts";
 import { EPOCH_BLOCKS, VOTES_PER_SIGNER_MAX } from "./snapshot.ts";
 
-/** What validators can agree on besides forks. `isClearable`: the value 0 ends the agreement, and each node has its own again. */
+/**
+ * A rule that validators can agree on besides forks. `isClearable`: the value 0 ends the agreement, so that each node's own setting applies
+ * again.
+ */
 type ParameterRule = {
   readonly least: bigint;
   readonly most: bigint;
@@ -15,52 +18,52 @@ type ParameterRule = {
 
 const GWEI = 1_000_000_000n;
 
-/** Part of the chain's rules, like the rest of this file: a change of a bound splits a network. */
+/** Part of the chain's rules, like the rest of this file: changing a bound splits a network. */
 const PARAMETERS: Readonly<Record<string, ParameterRule>> = {
-  /** A transfer has to fit; the upper bound is that of an integer in JSON. */
+  /** A transfer must fit; the upper bound is JSON's for integers. */
   gasLimit: { least: 21_000n, most: 2n ** 53n - 1n, isClearable: true, unit: "gas" },
-  /** 0 is a value: tips of 0 are accepted by every node. Values above the bound are typing errors, which no one could pay. */
+  /** 0 is a valid value: every node accepts tips of 0. Values above the bound are typos that no one could pay. */
   minimumTip: { least: 0n, most: 1_000_000n * GWEI, isClearable: false, unit: "wei per gas" },
-  /** The fastest pace that CometBFT holds, and the slowest that `consensus.block-time` takes. */
+  /** From CometBFT's fastest pace to the slowest of `consensus.block-time`. */
   blockPeriodMs: { least: 50n, most: 600_000n, isClearable: true, unit: "ms" },
-  /** An hour, in which evidence reaches a block; a month of CometBFT's blocks, which every node stores as long. */
+  /** From an hour, in which evidence reaches a block, to a month, for which every node must store CometBFT's blocks. */
   evidenceAgeSeconds: { least: 3_600n, most: 2_592_000n, isClearable: true, unit: "s" },
 };
 
 /**
- * A fork is agreed on at least so long before it begins: every node has the deciding block by then, and an operator whose program does not know
- * the fork sees the line in the log.
+ * Minimum time between the agreement on a fork and its beginning: every node has the deciding block by then, and an operator whose program does
+ * not know the fork sees the log line.
  */
 export const FORK_NOTICE_SECONDS = 30;
 
-/** Timestamps are integers of JSON. */
+/** Timestamps are JSON integers. */
 const FORK_TIME_MAX = 2n ** 53n - 1n;
 
-/** Forks and parameters that an agreement may hold: far more than there will be, and a bound of the record. */
+/** Maximum forks and parameters of an agreement: far more than will exist, and a bound of the record. */
 const VALUES_MAX = 64;
 
 type VotedBlock = {
   /** Unix seconds */
   readonly timestamp: number;
-  /** The rules of the chain: the forks that have begun are those of every node that executes the block. */
+  /** The rules of the chain: every node that executes the block has the same begun forks. */
   readonly config: ChainConfig;
 };
 
-/** What a vote is counted with. */
+/** The inputs for counting a vote. */
 type Counting = VotedBlock & {
   /** The validators after the block's vote about them. */
   readonly signers: readonly { readonly address: Address }[];
   readonly startingSetHash: Hash;
 };
 
-/** True for what this program can count. Forks are counted whether it knows them or not: it stops before one that it does not know. */
+/** Whether this program can count votes for it. It counts votes for unknown forks, and stops before they begin. */
 export function isKnownParameter(name: string): boolean {
   return isForkName(name) || name in PARAMETERS;
 }
 
 /**
- * Why no vote for it counts in a block; undefined where it does. Of forks that have not begun the answer depends on what was agreed alone, not on
- * this program's list of forks.
+ * Why a vote for it does not count in a block; undefined if it does. For forks that have not begun, the answer depends only on earlier
+ * agreements, not on this program's list of forks.
  */
 export function whyRefused(
   { values }: Pick<Agreement, "values">,
@@ -82,14 +85,14 @@ function hasAmsterdam(values: readonly Parameter[], { amsterdamTime }: ChainConf
   return agreed === undefined ? amsterdamTime !== undefined : agreed.value !== 0n;
 }
 
-/** The gas limit bounds the access list of each block from Amsterdam on (EIP-7928), also of those without transactions. */
+/** The gas limit bounds the access list of each block from Amsterdam on (EIP-7928), even without transactions. */
 function whyNoRoom(values: readonly Parameter[], { name, value }: Parameter): string | undefined {
   const gasLimit = values.find((agreed) => agreed.name === "gasLimit")?.value;
   if (name !== "amsterdamTime" || value === 0n || gasLimit === undefined) return undefined;
   return whyLowGasLimit(gasLimit);
 }
 
-/** Why no block of Amsterdam can have that gas limit; undefined where it can. */
+/** Why Amsterdam blocks cannot have this gas limit; undefined if they can. */
 export function whyLowGasLimit(gasLimit: bigint): string | undefined {
   if (gasLimit >= AMSTERDAM_GAS_LIMIT_MIN) return undefined;
   return `the gas limit is ${gasLimit}, but Amsterdam blocks need ${AMSTERDAM_GAS_LIMIT_MIN} for their access lists: vote on gasLimit first`;
@@ -141,8 +144,8 @@ export function openVotes(
 }
 
 /**
- * What is agreed after a vote: one vote for each validator and name, the newest; more than half of the validators for one value decide. Votes of
- * others, and for what cannot be agreed on, are not counted.
+ * The agreement after a vote: the newest vote of each validator on a name counts, and more than half of the validators decide a value. Votes of
+ * others, and on unknown rules, do not count.
  */
 export function countParameterVote(before: Agreement, cast: CastParameterVote, counting: Counting): Agreement {
   const { signers, startingSetHash } = counting;
@@ -165,7 +168,7 @@ export function countParameterVote(before: Agreement, cast: CastParameterVote, c
   };
 }
 
-/** A fork that was taken back stays in the list, with time 0: it has its place there, and the time of a genesis file does not come back. */
+/** A withdrawn fork stays in the list with time 0: it keeps its place, and the time in the genesis file does not apply again. */
 function withValue(values: readonly Parameter[], { name, value }: Parameter): readonly Parameter[] {
   if (value === 0n && PARAMETERS[name]?.isClearable) return values.filter((agreed) => agreed.name !== name);
   if (!values.some((agreed) => agreed.name === name)) return [...values, { name, value }];

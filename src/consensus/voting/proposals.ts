@@ -9,10 +9,10 @@ import { makeFolder } from "../../store/storage/make-folder.ts";
 import { replaceFile } from "../../store/storage/replace-file.ts";
 import { EPOCH_BLOCKS, isMeaningful, type Snapshot, type Vote } from "./snapshot.ts";
 
-/** As many as there can be validators: more could not all be meant. */
+/** The maximum number of validators: nobody needs more proposals. */
 export const PROPOSALS_MAX = 100;
 
-/** There are too many local proposals; one has to be discarded first. */
+/** Too many local proposals: one must be discarded first. */
 class TooManyProposalsError extends NodeError {
   readonly code = "CLIQUE_TOO_MANY_PROPOSALS";
   constructor() {
@@ -20,27 +20,27 @@ class TooManyProposalsError extends NodeError {
   }
 }
 
-/** The file of the proposals holds something else. */
+/** The proposals file has other content. */
 class ProposalsFileError extends NodeError {
   readonly code = "CLIQUE_PROPOSALS_FILE";
 }
 
-/** The votes this node casts when it proposes blocks, until they are discarded. */
+/** This node's votes, cast when it proposes blocks until they are discarded. */
 export type Proposals = {
   all(): readonly Vote[];
   /** Durable when it returns. @throws TooManyProposalsError, and errors of the disk */
   propose(vote: Vote): void;
   discard(candidate: Address): void;
   /**
-   * The vote for block `height`: of the proposals that would change `snapshot` and that `proposer` has not voted for in it, the one with
-   * the lowest address. EIP-225 has none in the first block of an epoch.
+   * The vote for block `height`: of the proposals that would change `snapshot` and that `proposer` has not voted for in it, the one with the
+   * lowest address. As in EIP-225, the first block of an epoch has none.
    */
   next(snapshot: Snapshot, proposer: Address, height: number): Vote | undefined;
 };
 
 type FileEntry = { readonly authorize: boolean; readonly publicKey: string };
 
-/** @param path of the file, which is made with the first proposal; undefined: nothing is stored */
+/** @param path of the file, which the first proposal creates; undefined: nothing is stored */
 export function openProposals(path: string | undefined): Proposals {
   let votes = path === undefined ? [] : read(path);
 

@@ -11,12 +11,12 @@ import { type StartingSet, signersItem, signersOfItem, startingSetHash, startSna
 import { voteItem, voteOfItem } from "./vote-codec.ts";
 
 /**
- * The account whose storage holds the snapshot: "evmint.clique" in ASCII, an address no key is known for. It has nonce 1, so that
- * EIP-161 never deletes it, and no code, so that no transaction changes it.
+ * The account whose storage holds the snapshot: "evmint.clique" in ASCII, an address without a known key. It has nonce 1, so that EIP-161 never
+ * deletes it, and no code, so that no transaction changes it.
  */
 export const CLIQUE_ADDRESS = "0x65766d696e742e636c6971756500000000000000" as Address;
 
-/** A snapshot as it is stored, with the starting set it was counted from. */
+/** A stored snapshot, with the starting set it was counted from. */
 type StoredSnapshot = Snapshot & { readonly startingSetHash: Hash };
 
 export function readSnapshot(state: Pick<StateReader, "storage">): StoredSnapshot | undefined {

@@ -3,19 +3,19 @@ import type { Address } from "../../base/primitives/address.ts";
 /** A member of the validator set. */
 export type Signer = {
   readonly address: Address;
-  /** Compressed, 33 bytes; empty where it is unknown, which only the solo engine allows. */
+  /** Compressed, 33 bytes; empty if unknown, which only the solo engine allows. */
   readonly publicKey: Uint8Array;
 };
 
-/** What a proposer votes for: that `candidate` becomes a validator, or that it is one no longer. */
+/** A proposer's vote to add or remove the validator `candidate`. */
 export type Vote = {
   readonly candidate: Address;
   readonly authorize: boolean;
-  /** Compressed key of a candidate that is to be added, 33 bytes; empty in a vote to drop one. */
+  /** Compressed key of a candidate to add, 33 bytes; empty in a vote to remove one. */
   readonly publicKey: Uint8Array;
 };
 
-/** A vote that counts, with its author and the block it is in. */
+/** A vote that counts, with its author and block. */
 export type CastVote = Vote & { readonly signer: Address; readonly block: number };
 
 /** The validators after some block and the votes about others (EIP-225). */
@@ -24,7 +24,7 @@ export type Snapshot = {
   readonly signers: readonly Signer[];
   /** In the order in which they were cast; all of one epoch. */
   readonly votes: readonly CastVote[];
-  /** Validators that were removed for an offence, with the block of their last offence, newest last; absent if none. */
+  /** Validators removed for an offence, with the block of their last offence, newest last; absent if none. */
   readonly jailed?: readonly Jailed[];
 };
 
@@ -32,20 +32,17 @@ export type Jailed = { readonly address: Address; readonly block: number };
 
 type Tally = { readonly authorize: boolean; readonly votes: number };
 
-/** Votes are void from each block whose number is a multiple of it, as in EIP-225. Part of the chain's rules: equal on every node. */
+/** Votes become void at each block whose number is a multiple of it, as in EIP-225. Part of the chain's rules: equal on every node. */
 export const EPOCH_BLOCKS = 30_000;
 
 /**
- * Most validators: with more, the signatures of a block take longer than it does. Part of the chain's rules, like the number of votes
- * that one validator may have pending, which bounds the size of a snapshot.
+ * Maximum number of validators: with more, the signatures of a block take longer than the block. Part of the chain's rules, like the number of
+ * pending votes per validator, which bounds the size of a snapshot.
  */
 export const SIGNERS_MAX = 100;
 export const VOTES_PER_SIGNER_MAX = 16;
 
-/**
- * True if a vote on `candidate` would change something: it adds an address that is not a validator, or drops a validator that is not the
- * last.
- */
+/** Whether a vote on `candidate` would change something: it adds a non-validator, or removes a validator that is not the last. */
 export function isMeaningful(
   { signers }: Snapshot,
   { candidate, authorize }: Pick<Vote, "candidate" | "authorize">,
@@ -62,8 +59,8 @@ export function atBlock(snapshot: Snapshot, block: number, epoch = EPOCH_BLOCKS)
 }
 
 /**
- * `snapshot` after a vote in block `block`, by the rules of EIP-225: one vote for each signer and candidate, the newest; more than half
- * of the signers decide. Votes of others than signers, and votes that would change nothing, are not counted.
+ * `snapshot` after a vote in block `block`, by the rules of EIP-225: the newest vote of each signer on a candidate counts, and more than half of
+ * the signers decide. Votes of non-signers, and votes without effect, are ignored.
  */
 export function countVote(snapshot: Snapshot, { signer, block, ...vote }: CastVote, epoch = EPOCH_BLOCKS): Snapshot {
   const current = atBlock(snapshot, block, epoch);
@@ -80,7 +77,7 @@ export function countVote(snapshot: Snapshot, { signer, block, ...vote }: CastVo
   return { ...current, ...decide(signers, votes, vote) };
 }
 
-/** The votes about `candidate` have a majority: the set changes, and they are spent, as are those of a signer that is dropped. */
+/** The votes about `candidate` have a majority: the set changes. These votes, and those of a removed signer, are spent. */
 function decide(
   signers: readonly Signer[],
   votes: readonly CastVote[],
@@ -95,7 +92,7 @@ function decide(
   };
 }
 
-/** The votes about each candidate: all have the direction that would change something. */
+/** The votes about each candidate; all have the only effective direction. */
 export function tallyOf({ votes }: Snapshot): ReadonlyMap<Address, Tally> {
   const tally = new Map<Address, Tally>();
   for (const { candidate, authorize } of votes) {

@@ -7,19 +7,19 @@ import { MalformedBytesError } from "../../store/storage/byte-io.ts";
 import { type Signer, type Snapshot, sorted } from "./snapshot.ts";
 import { integerOf, listOf } from "./vote-codec.ts";
 
-/** The validators an engine starts with: those of CometBFT's genesis, or the one of the solo engine. */
+/** The initial validators of an engine: those of CometBFT's genesis, or the solo engine's. */
 export type StartingSet = {
-  /** First block the engine decides; 0 for the solo engine. */
+  /** First height that the engine decides; 0 for the solo engine. */
   readonly initialHeight: number;
   readonly signers: readonly Signer[];
 };
 
-/** The solo engine's one validator. */
+/** The solo engine's only validator. */
 export function soloStartingSet(address: Address): StartingSet {
   return { initialHeight: 0, signers: [{ address, publicKey: EMPTY_BYTES }] };
 }
 
-/** Before the first vote. */
+/** The snapshot before the first vote. */
 export function startSnapshot({ signers }: StartingSet): Snapshot {
   return { signers: sorted(signers), votes: [] };
 }
@@ -29,7 +29,7 @@ export function startingSetItem({ initialHeight, signers }: StartingSet): RlpIte
   return [bigintToBytes(BigInt(initialHeight)), signersItem(sorted(signers))];
 }
 
-/** @throws MalformedBytesError for what `startingSetItem` never makes */
+/** @throws MalformedBytesError for items that `startingSetItem` does not make */
 export function startingSetOfItem(item: RlpItem): StartingSet {
   const [initialHeight, signersField] = listOf(item, 2);
   const initial = integerOf(initialHeight, Number.MAX_SAFE_INTEGER);
@@ -39,7 +39,7 @@ export function startingSetOfItem(item: RlpItem): StartingSet {
   return { initialHeight: initial, signers };
 }
 
-/** Identifies a starting set: votes that were counted from another one are void. */
+/** Identifies a starting set: votes counted from another one are void. */
 export function startingSetHash(set: StartingSet): Hash {
   return keccak256Hash(encodeRlp(startingSetItem(set)));
 }
@@ -48,7 +48,7 @@ export function signersItem(signers: readonly Signer[]): RlpItem {
   return signers.map(({ address, publicKey }) => [addressToBytes(address), publicKey]);
 }
 
-/** @throws MalformedBytesError for what `signersItem` never makes */
+/** @throws MalformedBytesError for items that `signersItem` does not make */
 export function signersOfItem(item: RlpItem): readonly Signer[] {
   return listOf(item).map((signer) => {
     const [address, publicKey] = listOf(signer, 2);
@@ -60,7 +60,7 @@ export function signersOfItem(item: RlpItem): readonly Signer[] {
   });
 }
 
-/** None under the solo engine, or compressed. */
+/** Empty under the solo engine, or compressed. */
 const KEY_LENGTHS: readonly number[] = [0, 33];
 
 function malformedSigner(): MalformedBytesError {

@@ -6,7 +6,7 @@ import { MalformedBytesError } from "../../store/storage/byte-io.ts";
 import type { Vote } from "./snapshot.ts";
 
 /**
- * An integer in its one form, without leading zeros.
+ * An integer in canonical form, without leading zeros.
  * @param max at most 2^53 − 1
  * @throws MalformedBytesError
  */
@@ -21,7 +21,7 @@ export function integerOf(item: RlpItem | undefined, max: number): number {
 
 /**
  * The items of a list.
- * @param count how many it has
+ * @param count required number of items
  * @throws MalformedBytesError
  */
 export function listOf(item: RlpItem | undefined, count?: number): readonly RlpItem[] {
@@ -39,7 +39,7 @@ export function voteItem({ candidate, authorize, publicKey }: Vote): readonly Ui
   return [addressToBytes(candidate), Uint8Array.of(authorize ? ADD : DROP), publicKey];
 }
 
-/** undefined for what `voteItem` never makes: another shape, or a key of another address. */
+/** undefined for items that `voteItem` does not make: another shape, or a key of another address. */
 export function voteOfItem(item: RlpItem): Vote | undefined {
   if (item instanceof Uint8Array || item.length !== 3) return undefined;
   const [candidate, direction, publicKey] = item;

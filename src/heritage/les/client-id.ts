@@ -4,7 +4,7 @@ import { ByteReader, ByteWriter } from "../../store/storage/byte-io.ts";
 import { type Kv, prefixRange } from "../../store/storage/kv.ts";
 import { tableKey } from "../../store/storage/schema.ts";
 
-/** 64 lower-case hex digits without prefix, as node ids are written. */
+/** 64 lower-case hex digits without prefix, as for node ids. */
 export type ClientId = string & { readonly __clientId: never };
 
 const DIGITS = /^[0-9a-f]{64}$/;
@@ -15,7 +15,7 @@ export function clientIdOf(kind: "key" | "ip", name: string): ClientId {
   return hexDigits(keccak256(Buffer.from(`${kind}:${name}`))) as ClientId;
 }
 
-/** An id with or without `0x`, or an enode URL; undefined when `text` is neither. */
+/** Parses an id with or without `0x`, or an enode URL; undefined for other text. */
 export function parseClientId(text: string): ClientId | undefined {
   const lower = text.toLowerCase();
   const publicKey = ENODE.exec(lower)?.[1];
@@ -26,17 +26,17 @@ export function parseClientId(text: string): ClientId | undefined {
   return DIGITS.test(digits) ? (digits as ClientId) : undefined;
 }
 
-/** The on-disk format of the store of balances: client id, 32 bytes → balance ‖ meta. Nothing else has them. */
+/** The on-disk format of balances: client id, 32 bytes → balance ‖ meta. They are stored nowhere else. */
 const BALANCE_TABLE = 0x01;
 
 export type StoredBalance = {
   /** From 0 to 2^63 − 1 */
   readonly positive: bigint;
-  /** What the operator noted with it. */
+  /** The operator's note. */
   readonly meta: string;
 };
 
-/** Stored balances; positive ones and those with a note. */
+/** Stored balances: positive ones and those with a note. */
 export function readBalances(kv: Kv): Map<ClientId, StoredBalance> {
   const found = new Map<ClientId, StoredBalance>();
   for (const [key, value] of kv.range(prefixRange(tableKey(BALANCE_TABLE)))) {

@@ -1,7 +1,7 @@
 import { NodeError } from "../../base/errors.ts";
 import type { ClientId } from "./client-id.ts";
 
-/** The section with this index is not complete, or no section is. The message is geth's. */
+/** The section with this index is incomplete, or no section is complete. The message is geth's. */
 export class NoCheckpointError extends NodeError {
   readonly code = "LES_NO_CHECKPOINT";
   constructor() {
@@ -9,7 +9,7 @@ export class NoCheckpointError extends NodeError {
   }
 }
 
-/** The stored sections have a different size than configured, and have to be recomputed. */
+/** The stored sections have another size than configured and must be recomputed. */
 export class CheckpointLayoutError extends NodeError {
   readonly code = "STORE_CHECKPOINT_LAYOUT";
   constructor() {
@@ -41,7 +41,7 @@ export class ClientNotConnectedError extends NodeError {
   }
 }
 
-/** The client asks for more than the minimum capacity without a positive balance, or for more than clients of lower priority can free. */
+/** The client wants more than the minimum capacity without a positive balance, or more than clients of lower priority can free. */
 export class PriorityTooLowError extends NodeError {
   readonly code = "LES_PRIORITY_TOO_LOW";
   constructor() {
@@ -57,7 +57,7 @@ export class ClientParameterError extends NodeError {
 /** The client used up its capacity, or the server has none left. */
 export class CapacityExceededError extends NodeError {
   readonly code = "LES_CAPACITY_EXCEEDED";
-  /** @param retryAfterMs sent along as data */
+  /** @param retryAfterMs included as data */
   constructor(retryAfterMs: number) {
     super("Limit exceeded", { data: { retryAfterMs: Math.ceil(retryAfterMs) } });
   }

@@ -13,12 +13,12 @@ type OracleCheckpoint = {
 };
 
 type OracleVote = {
-  /** A block of the last 256 and its hash. */
+  /** One of the last 256 blocks, and its hash. */
   readonly recentNumber: number;
   readonly recentHash: Hash;
   readonly hash: Hash;
   readonly sectionIndex: number;
-  /** Of one admin, over `voteDigest`. */
+  /** Signature of one admin over `voteDigest`. */
   readonly signature: Signature;
 };
 
@@ -27,7 +27,7 @@ export const GET_LATEST_CHECKPOINT = selector("GetLatestCheckpoint()");
 
 const SET_CHECKPOINT = selector("SetCheckpoint(uint256,bytes32,bytes32,uint64,uint8[],bytes32[],bytes32[])");
 
-/** What an admin signs: EIP-191, version 0, with the contract as validator. */
+/** The digest that an admin signs: EIP-191, version 0, with the contract as validator. */
 export function voteDigest(oracle: Address, sectionIndex: number, hash: Hash): Uint8Array {
   return keccak256(
     concatBytes(Uint8Array.of(0x19, 0x00), addressToBytes(oracle), uint64Bytes(sectionIndex), hashToBytes(hash)),
@@ -53,7 +53,7 @@ export function setCheckpointData(vote: OracleVote): Uint8Array {
   );
 }
 
-/** The result of `GetLatestCheckpoint()`; undefined when `result` has another length, as at an address without the contract. */
+/** Decodes the result of `GetLatestCheckpoint()`; undefined for another length, as at an address without the contract. */
 export function decodeOracleCheckpoint(result: Uint8Array): OracleCheckpoint | undefined {
   if (result.length !== 96) return undefined;
   return {

@@ -29,7 +29,7 @@ export interface CheckpointReads {
   checkpointOracle(): MaybePromise<Address | undefined>;
 }
 
-/** Who is served, for what price. As `LightClients` has them. */
+/** Control of clients and prices; see `LightClients`. */
 export interface LightClientControl {
   serverInfo(): MaybePromise<ServerInfo>;
   clientInfo(input: { readonly ids: readonly ClientId[] }): MaybePromise<readonly (readonly [ClientId, ClientInfo])[]>;
@@ -56,10 +56,10 @@ export interface LightClientControl {
   freeze(input: { readonly id: ClientId }): MaybePromise<void>;
 }
 
-/** Who makes a call: plain data. */
+/** The caller's identity as plain data. */
 export type CallerIdentity = {
   readonly remoteAddress: string;
-  /** What the caller claims to be. */
+  /** Claimed, not verified. */
   readonly apiKey: string | undefined;
   /** The name in its certificate. */
   readonly certified: string | undefined;
@@ -67,14 +67,14 @@ export type CallerIdentity = {
   readonly subject: string | undefined;
 };
 
-/** A call that may run. */
+/** An admitted call. */
 export type AdmittedCall = {
   readonly client: ClientId;
-  /** Milliseconds until it may. */
+  /** Milliseconds until it may run. */
   readonly waitMs: number;
   /** Higher is served first. */
   readonly priority: number;
-  /** Cost units that are reserved for it until it is charged. */
+  /** Cost units reserved for it until it is charged. */
   readonly reserved: number;
 };
 
@@ -82,7 +82,7 @@ export type AdmittedCall = {
 export interface ServingPort {
   /** @throws CapacityExceededError */
   admit(caller: CallerIdentity, connection: ClientConnection | undefined): MaybePromise<AdmittedCall>;
-  /** The call took `cost` units; 0: it did not run. To be called once for each admitted call. */
+  /** The call took `cost` units; 0: it did not run. Call it once for each admitted call. */
   charge(call: AdmittedCall, cost: number): void;
 }
 
@@ -109,8 +109,8 @@ export function createServingPort(
 }
 
 /**
- * The client a call is charged to: the subject of its token, the name in its certificate, its API key, or its address. An API key counts only when the operator gave it
- * a balance: anybody can make up keys, and each would have the capacity of a free client.
+ * The client to charge: the subject of its token, the name in its certificate, its API key, or its address. An API key counts only if the
+ * operator gave it a balance: anyone can make up keys, and each would have a free client's capacity.
  */
 function clientOf({ subject, certified, apiKey, remoteAddress }: CallerIdentity, clients: LightClients) {
   const name = subject ?? certified;

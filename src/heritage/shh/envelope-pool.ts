@@ -1,24 +1,21 @@
 import type { Hash } from "../../base/primitives/hash.ts";
 import type { SealedEnvelope } from "./envelope.ts";
 
-/** Of an envelope besides its RLP: objects, hash, map entries. */
+/** Memory of an envelope besides its RLP: objects, hash, map entries. */
 const ENTRY_BYTES = 600;
-/** A full pool drops so much at once: sorting for each envelope would cost too much. */
+/** Part of a full pool to evict at once: sorting for each envelope would be slow. */
 const EVICTED_PART = 1 / 16;
 
 export type AddOutcome = "added" | "known" | "expired" | "tooLittleWork";
 
-/**
- * Envelopes until they expire. When the pool is full, those with the least work for their size and time leave first, and none with less
- * is taken until there is room again.
- */
+/** Unexpired envelopes. A full pool evicts those with the least work for their size and time, and accepts none with less until it has room again. */
 export class EnvelopePool {
   readonly #bytesMax: number;
   readonly #envelopes = new Map<Hash, SealedEnvelope>();
   /** Hashes by the second at which they expire. */
   readonly #byExpiry = new Map<number, Hash[]>();
   #bytes = 0;
-  /** Up to which score envelopes were dropped for want of room. */
+  /** Highest score of envelopes evicted for lack of room. */
   #scoreMin = Number.NEGATIVE_INFINITY;
 
   constructor(bytesMax: number) {
@@ -99,7 +96,7 @@ function sizeOf({ rlp }: SealedEnvelope): number {
   return rlp.length + ENTRY_BYTES;
 }
 
-/** Work for each byte and second that an envelope takes. */
+/** Work per byte and second of an envelope. */
 function scoreOf({ workProved, ttl, rlp }: SealedEnvelope): number {
   return (workProved * 2 ** 20) / (ttl * rlp.length);
 }

@@ -5,7 +5,7 @@ import { decodeRlp, encodeRlp, InvalidRlpError, type RlpItem } from "../../base/
 import { InvalidEnvelopeError } from "./errors.ts";
 import { workProved } from "./proof-of-work.ts";
 
-/** What travels between nodes: RLP of `[expiry, ttl, [topic …], data, nonce]`. */
+/** A message on the network: RLP of `[expiry, ttl, [topic …], data, nonce]`. */
 export type Envelope = {
   /** Unix seconds */
   readonly expiry: number;
@@ -15,7 +15,7 @@ export type Envelope = {
   readonly topics: readonly Uint8Array[];
   /** Flags, signature and payload; see message.ts. */
   readonly data: Uint8Array;
-  /** Of the proof of work; below 2^256 */
+  /** Nonce of the proof of work; below 2^256 */
   readonly nonce: bigint;
 };
 
@@ -29,17 +29,17 @@ export type SealedEnvelope = Envelope & {
 };
 
 const TOPIC_LENGTH = 4;
-/** Web pages used three or four; each is compared with each filter. */
+/** Web pages use three or four; each is compared with each filter. */
 const TOPICS_MAX = 64;
-/** The longest time an envelope lives: a week. */
+/** Maximum lifetime of an envelope: a week. */
 export const TTL_MAX = 7 * 86_400;
-/** Of a message before it is signed and encrypted. */
+/** Maximum message before signing and encryption. */
 export const PAYLOAD_BYTES_MAX = 64 << 10;
 /** Flags, signature and encryption around a payload. */
 const DATA_BYTES_MAX = PAYLOAD_BYTES_MAX + 1024;
-/** An envelope of the largest payload with every topic. */
+/** The largest payload with all topics. */
 const ENVELOPE_BYTES_MAX = DATA_BYTES_MAX + 1024;
-/** How far the clock of a sender may be ahead. */
+/** How far a sender's clock may be ahead. */
 const CLOCK_SKEW_S = 20;
 
 /** The wire topic of a program's topic. */
@@ -47,7 +47,7 @@ export function wireTopic(topic: Uint8Array): Uint8Array {
   return keccak256(topic).slice(0, TOPIC_LENGTH);
 }
 
-/** What the proof of work is made for: keccak256 of the RLP without the nonce. */
+/** Input of the proof of work: keccak256 of the RLP without the nonce. */
 export function workSeed(envelope: Omit<Envelope, "nonce">): Uint8Array {
   return keccak256(encodeRlp(fieldsBeforeNonce(envelope)));
 }
@@ -58,7 +58,7 @@ export function sealEnvelope(envelope: Envelope): SealedEnvelope {
 }
 
 /**
- * The envelope whose RLP `rlp` is, a view of it.
+ * Decodes an envelope's RLP; the result is a view of it.
  * @throws InvalidEnvelopeError
  */
 export function decodeEnvelope(rlp: Uint8Array): SealedEnvelope {
@@ -88,9 +88,7 @@ export function decodeEnvelope(rlp: Uint8Array): SealedEnvelope {
   return sealed(envelope, rlp);
 }
 
-/**
- * @throws InvalidEnvelopeError unless the envelope can have been sealed before `nowSeconds`; expired ones can
- */
+/** @throws InvalidEnvelopeError if the envelope was sealed after `nowSeconds`; expired ones pass */
 export function assertTimely({ expiry, ttl }: Envelope, nowSeconds: number): void {
   if (ttl === 0 || ttl > TTL_MAX) throw invalid(`ttl ${ttl}`);
   if (expiry - ttl > nowSeconds + CLOCK_SKEW_S) throw invalid("sent in the future");

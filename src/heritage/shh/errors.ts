@@ -28,7 +28,7 @@ export class IdentityFileError extends NodeError {
   readonly code = "STORE_WHISPER_IDENTITIES";
 }
 
-/** A package of libp2p is not installed: the text has the command that does. */
+/** A package of libp2p is missing: the text has the command to install it. */
 export class TransportMissingError extends NodeError {
   readonly code = "SHH_TRANSPORT_MISSING";
 }

@@ -15,7 +15,7 @@ export type IdentityFile = {
 };
 
 type IdentitiesOptions = {
-  /** Identities and groups of this node; each takes part in opening every encrypted message. */
+  /** Identities and groups of this node; each is tried on every encrypted message. */
   readonly identitiesMax: number;
   /** 32 bytes: encrypts the file. */
   readonly secret: Uint8Array;

@@ -3,19 +3,19 @@ import { hexDigits } from "../../base/primitives/hex.ts";
 import { WhisperLimitError } from "./errors.ts";
 import type { Identity, OpenedMessage } from "./message.ts";
 
-/** What a filter lets through. */
+/** What a filter accepts. */
 export type MessageCriteria = {
   /** Only messages encrypted for it. */
   readonly to: Identity | undefined;
   /** Only messages signed by it. */
   readonly from: Identity | undefined;
-  /** By position: wire topics, one of which must match; an empty list matches any. */
+  /** By position: wire topics, one of which must match; empty: any. */
   readonly topics: readonly (readonly Uint8Array[])[];
 };
 
 type MessageFiltersOptions = {
   readonly filtersMax: number;
-  /** A filter that is not polled for so long is removed. */
+  /** A filter that is not polled for this long is removed. */
   readonly idleMs: number;
 };
 
@@ -23,7 +23,7 @@ type Filter = {
   readonly criteria: MessageCriteria;
   /** Hex digits, for comparison. */
   readonly topics: readonly ReadonlySet<string>[];
-  /** Messages that were not returned yet. */
+  /** Messages not yet returned. */
   waiting: Hash[];
   polledMs: number;
 };
@@ -60,7 +60,7 @@ export class MessageFilters {
     return this.#filters.delete(id);
   }
 
-  /** Messages that came since the filter was last polled; none for a filter that does not exist. */
+  /** Messages since the last poll; empty for an unknown filter. */
   takeChanges(id: string): readonly Hash[] {
     const filter = this.#polled(id);
     if (filter === undefined) return [];
@@ -77,14 +77,14 @@ export class MessageFilters {
     return (topics, open) => matches(filter, topics, open);
   }
 
-  /** Gives a new message to the filters it matches. @param topics hex digits */
+  /** Adds a new message to all matching filters. @param topics hex digits */
   offer(hash: Hash, topics: readonly string[], open: OpenMessage): void {
     for (const filter of this.#filters.values()) {
       if (matches(filter, topics, open)) filter.waiting.push(hash);
     }
   }
 
-  /** Removes filters that are not polled, and messages that `isGone` from the others. */
+  /** Removes filters that are not polled, and expired messages from the others. */
   sweep(isGone: (hash: Hash) => boolean): void {
     const idleSince = this.#nowMs() - this.#options.idleMs;
     for (const [id, filter] of this.#filters) {
@@ -102,7 +102,7 @@ export class MessageFilters {
   }
 }
 
-/** Opens a message when it is needed: topics are compared first, and decrypting takes a fraction of a millisecond. */
+/** Decrypts a message on demand: topics are compared first, and decryption takes a fraction of a millisecond. */
 type OpenMessage = () => OpenedMessage | undefined;
 
 function matches({ criteria, topics }: Filter, given: readonly string[], open: OpenMessage): boolean {

@@ -15,11 +15,11 @@ import { keccak256 } from "../../base/primitives/keccak.ts";
 import { DecryptionError } from "./errors.ts";
 
 /**
- * The ECIES of Whisper, geth's `crypto/ecies` with AES-128 and no shared information:
+ * Whisper's ECIES, geth's `crypto/ecies` with AES-128 and without shared information:
  *
  *     R (65 bytes, SEC 1 uncompressed) ‖ iv 16 ‖ AES-128-CTR ciphertext ‖ HMAC-SHA256 tag 32
  *
- * The keys come of the x coordinate of the shared point by one round of the concatenation KDF of NIST SP 800-56A.
+ * The keys are derived from the x coordinate of the shared point by one round of the concatenation KDF of NIST SP 800-56A.
  */
 const CURVE = "secp256k1";
 const POINT_LENGTH = 65;
@@ -52,12 +52,12 @@ export function decryptEcies(privateKey: Uint8Array, ciphertext: Uint8Array): Ui
   return concatBytes(decipher.update(body.subarray(IV_LENGTH)), decipher.final());
 }
 
-/** True when the bytes begin with a point of the curve, as no text does by chance. */
+/** Whether the bytes begin with a point on the curve, as no text does by chance. */
 export function looksEncrypted(bytes: Uint8Array): boolean {
   return bytes.length >= ECIES_OVERHEAD && isPublicKey(bytes.subarray(0, POINT_LENGTH));
 }
 
-/** True for 65 bytes of a point of the curve. */
+/** Whether `bytes` are 65 bytes of a point on the curve. */
 export function isPublicKey(bytes: Uint8Array): boolean {
   if (bytes.length !== POINT_LENGTH || bytes[0] !== 4) return false;
   try {
@@ -77,7 +77,7 @@ function tagOf(macKey: Uint8Array, body: Uint8Array): Uint8Array {
   return createHmac("sha256", macKey).update(body).digest();
 }
 
-/** A public key, 65 bytes as hex: how a program names itself and others. */
+/** A public key, 65 bytes as hex: a program's name for itself and others. */
 export type Identity = Hex & { readonly __identity: never };
 
 /**
@@ -94,7 +94,7 @@ export type OpenedMessage = {
   readonly payload: Uint8Array;
   /** The signer; undefined if the message is not signed */
   readonly from: Identity | undefined;
-  /** The identity it was encrypted for; undefined: it was not */
+  /** The identity for which it was encrypted; undefined: not encrypted */
   readonly to: Identity | undefined;
 };
 

@@ -3,7 +3,7 @@ import type { Identity } from "./message.ts";
 import type { MessageCriteria } from "./message-filters.ts";
 import type { Post, WhisperMessage } from "./whisper.ts";
 
-/** Whisper, as `Whisper` has it. Plain data only. */
+/** The interface of `Whisper`. Plain data only. */
 export interface ShhPort {
   newIdentity(): MaybePromise<Identity>;
   hasIdentity(input: { readonly identity: Identity }): MaybePromise<boolean>;

@@ -1,7 +1,7 @@
 import { bigintToFixedBytes } from "../../base/primitives/bytes.ts";
 import { keccak256, keccak256Message, keccakMessage } from "../../base/primitives/keccak.ts";
 
-/** Hashes between two looks at the clock, some 100 microseconds. */
+/** Hashes between looks at the clock, about 100 microseconds. */
 const HASHES_PER_LOOK = 128;
 
 export type Work = { readonly nonce: bigint /** leading zero bits */; readonly bits: number };

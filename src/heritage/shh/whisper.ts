@@ -55,23 +55,23 @@ type WhisperModules = {
   readonly nowSeconds: () => number;
   readonly nowMs: () => number;
   readonly newFilterId: () => string;
-  /** Looks for a nonce for so many milliseconds, in another thread. */
+  /** Searches a nonce for this many milliseconds, in another thread. */
   readonly findWork: (seed: Uint8Array, milliseconds: number) => Promise<Work>;
-  /** A message that could not be opened for a reason of this node's. */
+  /** Called when this node failed to open a message. */
   readonly onFailure: (error: unknown) => void;
 };
 
-/** What a program posts. */
+/** A program's post. */
 export type Post = {
   readonly from: Identity | undefined;
   /** 65 bytes */
   readonly to: Uint8Array | undefined;
-  /** As the program names them. */
+  /** In the program's form. */
   readonly topics: readonly Uint8Array[];
   readonly payload: Uint8Array;
   /** Milliseconds of work. */
   readonly priority: number;
-  /** Seconds; at most a week counts. */
+  /** Seconds; capped at a week. */
   readonly ttl: number;
 };
 
@@ -88,17 +88,17 @@ export type WhisperMessage = {
   readonly workProved: number;
 };
 
-/** The longest search for a nonce. */
+/** Maximum search for a nonce. */
 const PRIORITY_MS_MAX = 10_000;
-/** Invitations to groups travel on this topic of the wire, which no program's topic is likely to have. */
+/** Wire topic of invitations to groups, which a program's topic is unlikely to have. */
 const INVITATION_TOPIC = Uint8Array.of(0x80, 0, 0, 0);
 const INVITATION_DIGITS = hexDigits(INVITATION_TOPIC);
-/** Members that are offline for a day have to be invited again. */
+/** Members that are offline for a day must be invited again. */
 const INVITATION = { ttl: 86_400, priority: 50 } as const;
 
 /**
- * Whisper, version 2: messages for the owners of keys and the watchers of topics, stored by every node until they expire. No node on the way
- * can tell who reads them.
+ * Whisper, version 2: messages for the owners of keys and the watchers of topics, stored by every node until they expire. Nodes on the way
+ * cannot tell who reads them.
  */
 export class Whisper {
   readonly #modules: WhisperModules;
@@ -123,7 +123,7 @@ export class Whisper {
     return this.#filters.size;
   }
 
-  /** Calls `listener` with every envelope that is new here. */
+  /** Calls `listener` with every envelope that is new to this node. */
   onEnvelope(listener: (envelope: SealedEnvelope) => void): void {
     this.#listeners.add(listener);
   }
@@ -143,7 +143,7 @@ export class Whisper {
     return true;
   }
 
-  /** A new group, with its members invited. @throws as `post` */
+  /** Creates a group and invites its members. @throws as `post` */
   async newGroup(from: Identity | undefined, members: readonly Uint8Array[]): Promise<Identity> {
     if (from !== undefined) this.#key(from);
     const group = this.#modules.identities.create("createdGroup");
@@ -152,7 +152,7 @@ export class Whisper {
   }
 
   /**
-   * Sends the key of `group`, or of the newest group of this node, to `who`, 65 bytes. False when this node does not have it.
+   * Sends the key of `group`, or of this node's newest group, to `who`, 65 bytes. False if this node does not have it.
    * @throws WhisperLimitError, and errors of the search for proof of work
    */
   async addToGroup(group: Identity | undefined, who: Uint8Array): Promise<boolean> {
@@ -180,7 +180,7 @@ export class Whisper {
     });
   }
 
-  /** Everything in the pool that the filter lets through. */
+  /** All messages in the pool that match the filter. */
   messages(id: string): WhisperMessage[] {
     const isMatch = this.#filters.matcher(id);
     if (isMatch === undefined) return [];
@@ -197,7 +197,7 @@ export class Whisper {
   }
 
   /**
-   * Takes an envelope from a peer, or from this node.
+   * Accepts an envelope from a peer, or from this node.
    * @throws InvalidEnvelopeError
    */
   receive(envelope: SealedEnvelope): AddOutcome {
@@ -226,7 +226,7 @@ export class Whisper {
       throw new WhisperLimitError(`payload too large: ${payload.length} > ${PAYLOAD_BYTES_MAX} bytes`);
     }
     const ttl = Math.min(post.ttl, TTL_MAX);
-    // It would have expired before anybody read it.
+    // It would expire before anyone could read it.
     if (ttl === 0) return;
     const unsealed: Omit<Envelope, "nonce"> = {
       expiry: this.#modules.nowSeconds() + ttl,

@@ -1,4 +1,4 @@
-/** `await using` of TypeScript's own libraries, for programs that are compiled without them; the same declaration twice is one. */
+/** Declares `await using` as TypeScript's own libraries do, for programs compiled without them; TypeScript merges equal declarations. */
 declare global {
   interface SymbolConstructor {
     readonly asyncDispose: unique symbol;

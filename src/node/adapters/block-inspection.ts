@@ -26,7 +26,7 @@ import type { ChainParts, ProductionParts } from "./parts.ts";
 import { assertStands } from "./resolve.ts";
 import type { CallLimits } from "./rpc-settings.ts";
 
-/** The largest file of one block: a block of the network has at most 10 MiB (EIP-7934). */
+/** Maximum size of a file with one block: a block on the network has at most 10 MiB (EIP-7934). */
 const BLOCK_FILE_BYTES_MAX = 64 << 20;
 
 type Modules = {
@@ -37,7 +37,7 @@ type Modules = {
   readonly timers: Pick<Timers, "now" | "deferred">;
 };
 
-/** The part of `InspectionPort` about blocks that are run again. */
+/** The methods of `InspectionPort` that execute blocks again. */
 export function createBlockInspection(
   { trace, memoryBytesMax }: Pick<CallLimits, "trace" | "memoryBytesMax">,
   { core: { reader, store, execution }, production: { badBlocks }, execution: port, files, timers }: Modules,
@@ -58,7 +58,7 @@ export function createBlockInspection(
     });
   }
 
-  /** @param senders recovered if not given */
+  /** @param senders recovered if omitted */
   function replayOf(block: Block, senders?: readonly Address[]) {
     const { number, parentHash } = block.header;
     if (number === 0) throw new NotTraceableError("genesis is not traceable");
@@ -70,7 +70,10 @@ export function createBlockInspection(
     return { replay: new BlockReplay(target, execution), parent };
   }
 
-  /** Lines of a block that was rejected, which no other thread has: a transaction a slice. @param wanted its index; all where it is negative */
+  /**
+   * Trace lines of a rejected block, which other threads do not have; yields after each transaction. @param wanted index; negative: all
+   * transactions
+   */
   async function* badTraces(block: Block, wanted: number, request: TraceRequest): AsyncGenerator<[number, TraceText]> {
     const { replay, parent } = replayOf(block);
     const base = { number: parent.number, hash: block.header.parentHash };
@@ -122,7 +125,7 @@ export function createBlockInspection(
         try {
           roots.push(trie.update(replay.step()));
         } catch (error) {
-          // Only a rejected block has such a transaction; the roots before it are what its reader looks for.
+          // A failing transaction occurs only in a rejected block; its caller wants the roots before the failure.
           if (error instanceof TracingFailedError) return roots;
           throw error;
         }
@@ -165,7 +168,7 @@ export function createBlockInspection(
   };
 }
 
-/** A sender a step. */
+/** Yields after each recovered sender. */
 function* withSenders(blocks: readonly Block[], config: ChainConfig): Generator<undefined, ExecutedBlock[]> {
   const executed: ExecutedBlock[] = [];
   for (const block of blocks) {
@@ -180,7 +183,7 @@ function* withSenders(blocks: readonly Block[], config: ChainConfig): Generator<
   return executed;
 }
 
-/** geth's name of such a file, in a folder of its own. */
+/** geth's file name for such a trace. */
 function traceFileName(block: Block, index: number, { configOverrides }: TraceRequest): string {
   const start = (hash: Hash) => hash.slice(0, 10);
   const suffix = randomBytes(4).readUInt32BE().toString();

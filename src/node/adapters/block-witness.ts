@@ -11,7 +11,7 @@ import { UnknownBlockError } from "../../rpc/transport/errors.ts";
 import type { CallLimits } from "./rpc-settings.ts";
 
 /**
- * JSON of the execution witness of a block of the chain that has a parent.
+ * JSON of the execution witness of a block whose parent is in the chain.
  * @throws UnknownBlockError, DebugError, TraceTooLargeError, TracingTimeoutError
  */
 export function blockWitness(

@@ -12,11 +12,11 @@ import type { Config } from "../config/config.ts";
  */
 export type CallerFiles = {
   /**
-   * Path of a file to be made; its folder is there afterwards, the file is not. Open it with O_EXCL.
-   * @throws FileNameError, AdminError when it is there
+   * Path of a file to create; creates its folder, not the file. Open it with O_EXCL.
+   * @throws FileNameError, AdminError if the file exists
    */
   forWriting(name: string): string;
-  /** Path of a regular file. @throws FileNameError, AdminError when it is not there */
+  /** Path of a regular file. @throws FileNameError, AdminError if it does not exist */
   forReading(name: string): string;
 };
 
@@ -33,7 +33,7 @@ export function createCallerFiles({ home, files }: Pick<Config, "home" | "files"
     return path;
   }
 
-  /** Neither the file nor a folder on its way may be a link to somewhere else. */
+  /** Neither the file nor a folder on its path may be a link that leads outside. */
   function assertInside(path: string): void {
     if (files.allowAbsolutePaths) return;
     const real = join(realpathSync(dirname(path)), path.slice(dirname(path).length));
@@ -63,7 +63,7 @@ export function createCallerFiles({ home, files }: Pick<Config, "home" | "files"
   };
 }
 
-/** A name that is too long, or one below a file, is the caller's fault: the system says so, and no handler has crashed. */
+/** Reports system errors that the caller's name caused, such as a name that is too long or lies below a file, as the caller's fault. */
 function refusedBySystem(find: (name: string) => string): (name: string) => string {
   return (name) => {
     try {
@@ -76,7 +76,7 @@ function refusedBySystem(find: (name: string) => string): (name: string) => stri
   };
 }
 
-/** Before folders are made: `mkdir -p` would follow a link and make them elsewhere. */
+/** Runs before folders are created: `mkdir -p` would follow a link and create them elsewhere. */
 function assertNoLinks(base: string, path: string): void {
   if (!isBelow(path, base)) return;
   let current = base;
@@ -88,7 +88,7 @@ function assertNoLinks(base: string, path: string): void {
   }
 }
 
-/** True for `folder` itself too. */
+/** Also true for `folder` itself. */
 function isBelow(path: string, folder: string): boolean {
   const way = relative(folder, path);
   return way !== ".." && !way.startsWith("../") && !isAbsolute(way);

@@ -93,12 +93,12 @@ export function createLocalChainView(modules: LocalChainModules): ChainView {
   };
 }
 
-/** Without what the pool notes of it for itself. */
+/** Drops the pool's internal fields. */
 function plainPooled({ tx, sender, sidecar }: PooledTransaction): PooledTransaction {
   return { tx, sender, ...(sidecar && { sidecar }) };
 }
 
-/** The reads of blocks and states, for any thread or process with a view of the store. */
+/** Reads of blocks and states, for any thread or process with a view of the store. */
 export function createStoredReads(reader: ChainReader, slices: SharedSlices): BlockReads & StateReads {
   function headerOf({ blockNumber }: IncludedTransaction): Header {
     const header = reader.header(blockNumber);
@@ -117,7 +117,7 @@ export function createStoredReads(reader: ChainReader, slices: SharedSlices): Bl
       return sealed && reader.transactionCount(sealed.header.number);
     },
     accessList({ at }) {
-      // The pending block has one that nobody agreed on.
+      // The pending block has a header, but validators have not agreed on it.
       const sealed = at === "pending" ? undefined : findHeader(reader, at);
       if (sealed === undefined) return undefined;
       const { number, blockAccessListHash } = sealed.header;
@@ -149,7 +149,7 @@ export function createStoredReads(reader: ChainReader, slices: SharedSlices): Bl
     transactionBySender({ sender, nonce }) {
       const number = blockThatUsed(sender, nonce, reader);
       if (number === undefined) return { isUsed: false };
-      // Of the sender's own alone, the whole transaction is read.
+      // The whole transaction is read only if the sender matches.
       for (const [index, payment] of reader.gasPayments(number)!.entries()) {
         const found = payment.sender === sender ? reader.transactionAt(number, index) : undefined;
         if (found?.transaction.nonce === nonce)
@@ -192,7 +192,7 @@ export function createStoredReads(reader: ChainReader, slices: SharedSlices): Bl
   };
 }
 
-/** Slots read before the clock is looked at: some 0.2 ms. */
+/** Slots to read between looks at the clock: about 0.2 ms. */
 const SLOTS_PER_STEP = 32;
 
 /** @param resumed called after each pause */
@@ -220,7 +220,7 @@ function codeOf(state: StateReader, account: Account | undefined): Uint8Array {
   return account ? state.code(account.codeHash) : EMPTY_BYTES;
 }
 
-/** The first block after which `sender` has a nonce above `nonce`: found by halving, since nonces only rise. */
+/** The first block after which `sender` has a nonce above `nonce`. A binary search works because nonces only rise. */
 function blockThatUsed(sender: Address, nonce: bigint, chain: ChainReader): number | undefined {
   const isUsed = (number: number) => (chain.stateAt(number).account(sender)?.nonce ?? 0n) > nonce;
   let high = chain.head().block.header.number;
@@ -281,7 +281,7 @@ export function createChainView(
   return { chain: view, suggestTip };
 }
 
-/** The chain catches what its listeners throw. The pool does not, and no transaction may be lost to a listener. */
+/** The chain catches exceptions of its listeners. The pool does not, and a failing listener must not lose a transaction. */
 function subscribe(
   { onBlock, onRemoved, onPending }: Parameters<ChainEvents["subscribe"]>[0],
   log: Logger,

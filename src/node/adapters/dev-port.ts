@@ -10,11 +10,11 @@ import { dumpChain } from "../../dev/state-dump.ts";
 import type { DevPort } from "../../rpc/ports/dev.ts";
 import type { ChainParts, PoolParts } from "./parts.ts";
 
-/** What callers may change of a dev chain besides sending transactions. */
+/** The state that callers may change on a dev chain besides sending transactions. */
 export type DevParts = {
   /** Undefined if dev methods are not available. */
   readonly devChain: DevChain | undefined;
-  /** What was set by hand. */
+  /** Changes that callers made by hand. */
   readonly patches: StatePatches | undefined;
 };
 
@@ -24,7 +24,7 @@ export function assertDevChain({ devChain }: Pick<DevParts, "devChain">): DevCha
   throw new DevControlError("dev methods need a dev chain with the solo engine and json-rpc.processes = 0");
 }
 
-/** The accounts that the newest state may have. */
+/** The accounts that may exist in the newest state. */
 export function accountAddresses({
   chain,
   store,

@@ -36,17 +36,17 @@ export function createExecutionPort(
   };
 }
 
-/** What executions run on and with. */
+/** The modules that executions need. */
 export type ExecutionCore = Pick<ChainParts, "reader" | "execution"> & Pick<WitnessModules, "store">;
 
-/** All that needs no writer of the chain, on this thread. @param own limits of calls that are given none */
+/** Executions that do not need the chain's writer, on this thread. @param own limits of calls that name none */
 export function createExecutionReads(
   own: CallLimits,
   { reader, execution, store }: ExecutionCore,
   suggestTip: () => bigint,
 ): LimitedReads {
   const blockHash = (number: number) => reader.blockHash(number);
-  /** Of the block of the last call, which mostly is the head again. */
+  /** The block context of the last call; the next call is usually on the head as well. */
   let last: { readonly header: ContextHeader; readonly context: BlockContext } | undefined;
   function targetOf(
     { header: ownHeader, state }: ResolvedState,
@@ -57,7 +57,7 @@ export function createExecutionReads(
     }
     return { state, header, blockHash, context: last.context, keepsFees };
   }
-  /** Of the limits of the last call. */
+  /** The options for the limits of the last call. */
   let plain = { limits: own, options: plainOptions(own) };
   function optionsOf({ stateOverrides, blockOverrides }: CallOverrides, limits: CallLimits): SingleCallOptions {
     if (plain.limits !== limits) plain = { limits, options: plainOptions(limits) };
@@ -68,7 +68,7 @@ export function createExecutionReads(
       ...(blockOverrides && { blockOverrides }),
     };
   }
-  /** The state before transaction `index` of the block; after the block where it has fewer. */
+  /** The state before transaction `index` of the block; the state after the block if it has fewer transactions. */
   function stateBefore({ block, senders }: ExecutedBlock, index: number): StateReader {
     const number = block.header.number;
     if (number === 0) return reader.stateAt(0);
@@ -90,13 +90,13 @@ export function createExecutionReads(
       }),
     callMany({ bundles, at, request: { stateOverrides, txIndex } }, limits = own) {
       const target = targetOf(resolveState(reader, at));
-      // Resolved: it is there.
+      // The block was resolved, so it exists.
       const state = txIndex === undefined ? target.state : stateBefore(findBlock(reader, at)!, txIndex);
       return callMany(bundles, { ...target, state }, execution, optionsOf({ stateOverrides }, limits));
     },
     simulate({ request: { blocks, validation, traceTransfers }, at }, limits = own) {
       const { hash, header, state, changes } = resolveState(reader, at);
-      // The trie nodes of the pending block are not stored, so its changes are applied again to the head.
+      // The trie nodes of the pending block are not stored, so its changes are applied to the head again.
       const root = changes ? reader.head().block.header : header;
       const base = {
         hash,

@@ -21,7 +21,7 @@ import { assertStands, findBlock } from "./resolve.ts";
 import type { CallLimits } from "./rpc-settings.ts";
 import { createStoreInspection } from "./store-inspection.ts";
 
-/** Characters of JSON that one slot of a storage range takes. */
+/** JSON characters per slot of a storage range. */
 const SLOT_CHARS = 240;
 
 /** `InspectionPort` on this thread, over the chain of `core`. */
@@ -39,7 +39,7 @@ export function createInspectionPort(
   const { reader, store, execution } = modules.core;
   const slices = new SharedSlices(modules.timers);
   const createBudget = () => createTraceBudget({ timeoutMs: trace.timeoutMs, charsMax: trace.bytesMax });
-  /** Of work on the state after a block that takes several turns. */
+  /** Budget for work on the state after a block that spans several event-loop turns. */
   function budgetOf({ block: { hash, header } }: ExecutedBlock) {
     const { take, assertInTime } = createBudget();
     return {
@@ -83,7 +83,7 @@ export function createInspectionPort(
 
   return {
     async dumpState({ at, request }) {
-      // The nodes of the pending state are not stored; geth shows the state it is built on as well.
+      // The nodes of the pending state are not stored; geth also shows the state that it is built on.
       const executed = known(at === "pending" ? "latest" : at);
       const { header } = executed.block;
       const source = {
@@ -110,7 +110,7 @@ export function createInspectionPort(
           return { ...(await measureState(source, resumed)), number, root: stateRoot };
         } catch (error) {
           resumed();
-          // Newer blocks have replaced nodes of this state: they are read from the history from now on.
+          // Newer blocks replaced nodes of this state; from now on it is read from the history.
           if (!(error instanceof MissingTrieNodeError) || store.head() === head) throw error;
         }
       }

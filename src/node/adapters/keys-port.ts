@@ -7,7 +7,7 @@ import type { AccountManager } from "../keystore/account-manager.ts";
 /**
  * `KeysPort` over the key store of this process.
  * @param devChain knows impersonated accounts, which send without a key
- * @param options.listsImpersonated those are among the accounts, as in anvil
+ * @param options.listsImpersonated lists impersonated accounts too, as anvil does
  */
 export function createKeysPort(
   keys: AccountManager,

@@ -10,18 +10,18 @@ import type { BlockRange } from "../../rpc/methods/params/log-criteria.ts";
 import type { FoundLogs, LogLimits } from "../../rpc/ports/chain-view.ts";
 import { RequestTimeoutError } from "../../rpc/transport/errors.ts";
 
-/** Each window is twice as long as the one before: a search may end after a few candidates. */
+/** Each window doubles the previous one: a search may end after a few candidates. */
 const FIRST_WINDOW_BLOCKS = 4_096;
 /** Logs that count as much work as reading a block. */
 const LOGS_PER_WORK = 64;
-/** JSON of a block's logs that is written before the clock is looked at. */
+/** JSON of a block's logs to write between looks at the clock. */
 const JSON_BYTES_PER_STEP = 128 << 10;
 
 /**
- * The logs of `range` that `filter` matches, in order, all of one chain: after a rollback the search begins again. It ends early,
- * between two blocks, where a limit is passed; the first block is always searched whole, so that a caller can go on from `end`.
+ * Finds the logs of `range` that match `filter`, in order, all of one chain: after a rollback the search restarts. It ends early, between two
+ * blocks, when a limit is exceeded. The first block is always searched completely, so that a caller can continue from `end`.
  *
- * @param texts of logs that were written lately
+ * @param texts of recently written logs
  * @throws RequestTimeoutError once `cancel` is aborted
  */
 export function findLogs(
@@ -67,7 +67,7 @@ class RepeatedSearch {
     this.#epoch = source.epoch?.();
   }
 
-  /** As `LogSearch`. */
+  /** See `LogSearch`. */
   run(slices: SharedSlices): FoundLogs | undefined {
     for (;;) {
       try {
@@ -88,13 +88,13 @@ class RepeatedSearch {
   }
 }
 
-/** A block whose logs are searched, with the length of the list before it. */
+/** A block under search, with the length of the list before it. */
 type SearchedBlock = {
   readonly logs: BlockLogs;
   readonly texts: LogTexts | undefined;
   readonly count: number;
   readonly length: number;
-  /** Logs that were looked at. */
+  /** Logs that the search has compared. */
   looked: number;
 };
 
@@ -105,7 +105,7 @@ class LogSearch {
   readonly #limits: LogLimits;
   readonly #texts: LogTextCache | undefined;
   readonly #list = new LogListWriter();
-  /** Of the window under way. */
+  /** Candidates of the current window. */
   #candidates: readonly number[] = [];
   #nextCandidate = 0;
   #nextWindowStart: number;
@@ -114,7 +114,7 @@ class LogSearch {
   #work = 0;
   readonly #step = new StepWork();
   #isStepOver = false;
-  /** Under way. */
+  /** The current block. */
   #block: SearchedBlock | undefined;
 
   constructor(
@@ -134,7 +134,7 @@ class LogSearch {
     this.#workPerWindow = terms.reduce((sum, size) => sum + size, 1 + (filter.addresses?.size ?? 0));
   }
 
-  /** undefined: the slice is over and there is more to search */
+  /** undefined: the slice is over before the search is */
   run(slices: SharedSlices): FoundLogs | undefined {
     for (;;) {
       if (this.#block !== undefined) {
@@ -158,7 +158,7 @@ class LogSearch {
       this.#work++;
       const logs = this.#source.logsOf(number);
       if (logs !== undefined) this.#block = this.#begin(logs);
-      // Rolled back while the search gave way to other work.
+      // The chain was rolled back while the search yielded.
       else if (this.#step.add(0) && slices.isOver()) return undefined;
     }
   }
@@ -166,7 +166,7 @@ class LogSearch {
   #begin(logs: BlockLogs): SearchedBlock {
     const { count, length } = this.#list;
     const { number, bytes } = logs;
-    // One that may take more than a step is copied: its bytes may be the store's, which are good for this turn alone.
+    // A block that may take more than one step is copied: its bytes may belong to the store, which guarantees them for this turn only.
     if (bytes.length > JSON_BYTES_PER_STEP / 2) {
       return { logs: new BlockLogs(number, Buffer.from(bytes)), texts: undefined, count, length, looked: 0 };
     }
@@ -184,7 +184,7 @@ class LogSearch {
     this.#work += this.#workPerWindow;
   }
 
-  /** What was found, when the block passes a limit. */
+  /** The result, if the block exceeds a limit. */
   #searchSome(block: SearchedBlock): FoundLogs | undefined {
     const { logs, texts } = block;
     const { number } = logs;

@@ -5,10 +5,7 @@ import type { Config } from "../config/config.ts";
 import { SCHEMA } from "../config/schema.ts";
 import type { ProductionParts } from "./parts.ts";
 
-/**
- * Writes what callers set to `app.toml` and nowhere else: `config show --origin` names it, and flags override it as they override
- * everything in the file.
- */
+/** Writes callers' settings to `app.toml` and nowhere else: `config show --origin` names the file, and flags override it as usual. */
 export function createMinerSettings(
   { home }: Pick<Config, "home">,
   { feeRecipient }: Pick<ProductionParts, "feeRecipient">,

@@ -31,9 +31,9 @@ export type NodeAdminModules = {
   readonly server: () => RpcServer | undefined;
   /** As configured. */
   readonly endpoints: Readonly<Record<TcpKind, EndpointOptions>>;
-  /** Every namespace there is. */
+  /** All namespaces. */
   readonly known: readonly string[];
-  /** Accounts that a caller without passphrase could use are unlocked. */
+  /** Whether accounts are unlocked that a caller could use without a passphrase. */
   readonly hasUnlockedAccounts: () => boolean;
   readonly whisper: () => WhisperNetwork;
   /** False once the node begins to stop. */
@@ -42,7 +42,7 @@ export type NodeAdminModules = {
 
 /** Whisper's own peers. */
 type WhisperNetwork = {
-  /** Where they reach this node; none when it does not listen. */
+  /** Addresses under which peers reach this node; empty if it does not listen. */
   addresses(): readonly string[];
   /** Ids of connected peers. */
   peers(): readonly string[];
@@ -50,7 +50,7 @@ type WhisperNetwork = {
   addPeer(address: string): Promise<void>;
 };
 
-/** CometBFT's consensus protocol, as devp2p names capabilities. */
+/** CometBFT's consensus protocol, in devp2p's notation of capabilities. */
 const NETWORK_CAPABILITY = "bft/1";
 
 const NAME: Readonly<Record<TcpKind, string>> = { http: "HTTP", ws: "WebSocket" };
@@ -63,7 +63,7 @@ export function createNodeAdmin(
   const { chain, execution } = modules.core;
   const { engine } = production;
 
-  /** A block that breaks a rule is kept for `debug_getBadBlocks`. */
+  /** Stores a block that breaks a rule for `debug_getBadBlocks`. */
   function importOrKeep(fileBlock: FileBlock & { readonly senders: readonly Address[] }): void {
     const { block } = fileBlock;
     try {
@@ -75,7 +75,7 @@ export function createNodeAdmin(
     }
   }
 
-  /** Stores what `change` changed, so that it is in force after a restart. */
+  /** Applies `change` and stores its result, so that it survives a restart. */
   async function changePeers(change: (network: EngineNetwork) => void | Promise<void>) {
     const { network } = engine;
     if (network === undefined) {
@@ -232,7 +232,7 @@ function describeNode(
   };
 }
 
-/** Numbers as JSON has them; null while CometBFT does not answer. */
+/** Encodes numbers as JSON does; null while CometBFT does not answer. */
 function consensusObject({ step, validator }: NetworkStatus) {
   return {
     height: step?.height ?? null,
@@ -242,7 +242,7 @@ function consensusObject({ step, validator }: NetworkStatus) {
   };
 }
 
-/** As `admin_peers` of geth shows a peer. */
+/** Shows a peer as geth's `admin_peers` does. */
 function peerObject(peer: NetworkPeer) {
   const { id, name, version, remoteAddress, isInbound, isTrusted, isStatic } = peer;
   return {
@@ -265,7 +265,7 @@ function networkIdentity(id: string, port: number) {
   return { enode: enodeOf(id, `127.0.0.1:${port}`), id, enr: "" };
 }
 
-/** CometBFT knows nodes by 20 bytes of a hash: an enode URL has room for the 64 bytes of a key, the rest is zeros. */
+/** CometBFT identifies nodes by 20 bytes of a hash. An enode URL has room for the 64 bytes of a key, so the rest is zeros. */
 function enodeOf(id: string, address: string): string {
   return `enode://${id.padEnd(128, "0")}@${address}`;
 }

@@ -4,7 +4,7 @@ import { hexDigits } from "../../base/primitives/hex.ts";
 import { keccak256 } from "../../base/primitives/keccak.ts";
 import { encodeRlp, type RlpItem } from "../../base/primitives/rlp.ts";
 
-/** What an Ethereum node is known by, made from its secp256k1 key. */
+/** The identity of an Ethereum node, derived from its secp256k1 key. */
 export type NodeIdentity = {
   /** keccak256 of the public key, 64 hex digits without prefix */
   readonly id: string;
@@ -13,7 +13,7 @@ export type NodeIdentity = {
   readonly enr: string;
 };
 
-/** The identity of a node that takes no connections: port 0, as geth shows a node without network. */
+/** The identity of a node that accepts no connections: port 0, as geth shows a node without network. */
 export function nodeIdentity(privateKey: Uint8Array): NodeIdentity {
   const publicKey = publicKeyFromPrivate(privateKey);
   return {

@@ -14,12 +14,12 @@ import type { InstanceId } from "../config/secrets.ts";
 import type { ProductionParts } from "./parts.ts";
 import { createValidatorVoting } from "./validator-voting.ts";
 
-/** Blocks whose pace stands for that of the network. */
+/** Blocks from which the network's pace is estimated. */
 const PACE_BLOCKS = 100;
-/** Newest devp2p `eth` version of geth, which tools compare with; this node speaks none. */
+/** geth's newest devp2p `eth` version, which tools compare with; this node does not speak devp2p. */
 const ETH_PROTOCOL_VERSION = 69;
 
-/** The block that a chain continues, and where the other chain is asked. */
+/** The block that a chain continues, and the node that serves the other chain. */
 export type ForkedBlock = {
   readonly base: { readonly block: { readonly hash: Hash; readonly header: { readonly number: number } } };
   readonly urls: readonly string[];
@@ -37,7 +37,7 @@ export type NodePortModules = {
   readonly chain: Chain;
   readonly production: Pick<ProductionParts, "feeRecipient" | "engine" | "voting">;
   readonly devChain: DevChain | undefined;
-  /** What the chain continues. */
+  /** The forked block that the chain continues. */
   readonly fork: ForkedBlock | undefined;
   readonly view: ChainView;
   readonly admin: NodeAdmin;
@@ -48,7 +48,7 @@ export type NodePortModules = {
   readonly readiness: () => Readiness;
 };
 
-/** Hardhat's network helpers run on no node whose name begins with anything but `hardhat` or `anvil`, whose methods a dev chain has. */
+/** Hardhat's network helpers require a node name that begins with `hardhat` or `anvil`. A dev chain has the methods of both. */
 function devClientVersion(): string {
   return `anvil/${clientVersion()}`;
 }
@@ -72,7 +72,7 @@ export function createNodePort(
         peerCount: network?.peerCount ?? 0,
         isListening: network?.isListening ?? isListening(),
         coinbase: devChain?.settings.coinbase ?? feeRecipient.value,
-        // The solo engine is the one validator and has no chain to catch up with.
+        // The solo engine is the only validator and never has to catch up.
         isValidator: network?.isValidator ?? devChain?.makesBlocks ?? true,
         syncProgress: network?.isCatchingUp ? syncProgressOf(chain, startingBlock) : undefined,
       };
@@ -92,7 +92,7 @@ export function createNodePort(
   };
 }
 
-/** CometBFT does not tell how far its peers are: the rest is estimated from the age of the head and the pace of the last blocks. */
+/** CometBFT does not report its peers' heights. They are estimated from the age of the head and the pace of the last blocks. */
 function syncProgressOf({ head, header }: Pick<Chain, "head" | "header">, startingBlock: number) {
   const { number, timestamp } = head().block.header;
   const first = Math.max(0, number - PACE_BLOCKS);

@@ -11,7 +11,7 @@ import type { Submit } from "../../consensus/mempool/submission.ts";
 import type { ExecutionModules } from "../../evm/execution/block/block-execution.ts";
 import type { NextBlock } from "../../rpc/ports/chain-view.ts";
 
-/** What reads of a chain use. */
+/** The parts that reads of a chain use. */
 export type ChainParts = {
   readonly chain: Chain;
   /** The chain with its pending block. */
@@ -20,33 +20,33 @@ export type ChainParts = {
   readonly execution: ExecutionModules;
 };
 
-/** What submissions use. */
+/** The parts that submissions use. */
 export type PoolParts = {
   readonly mempool: Mempool;
   /** Submits a transaction to the pool. */
   readonly submit: Submit;
 };
 
-/** What decides which blocks come next. */
+/** The parts that decide which blocks come next. */
 export type ProductionParts = {
   readonly engine: Engine;
   readonly voting: Voting;
   readonly blockTester: BlockTester;
-  /** Blocks of imports and peers that broke a rule. */
+  /** Blocks from imports and peers that broke a rule. */
   readonly badBlocks: BadBlocks;
   /** Receives the tips of the next block; may be set while the node runs. */
   readonly feeRecipient: { value: Address };
-  /** The block that would come next, and the state before its transactions. */
+  /** The next block and the state before its transactions. */
   nextBlock(): NextBlock;
   /**
    * Makes block `number` the head again and removes later blocks; the engine continues from there.
    * @param number at most the head's
-   * @throws NetworkDecidesBlocksError under an engine with a network, ChainBusyError while the chain is changed otherwise
+   * @throws NetworkDecidesBlocksError under an engine with a network, ChainBusyError while another operation changes the chain
    */
   rewind(number: number): Promise<void>;
   /**
-   * Runs `change`, which appends or removes blocks itself, while the engine is stopped.
-   * @param name of what changes the chain, for the errors of others
+   * Runs `change`, which appends or removes blocks, while the engine is stopped.
+   * @param name of the change, for errors of concurrent callers
    * @throws as `rewind`
    */
   withoutEngine<T>(name: string, change: () => Promise<T>): Promise<T>;

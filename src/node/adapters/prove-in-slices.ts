@@ -6,12 +6,12 @@ import type { ChainReader } from "../../chain/reader.ts";
 import type { AccountProof } from "../../evm/state/state-trie.ts";
 import { assertStands } from "./resolve.ts";
 
-/** Slots proved before the clock is looked at: a millisecond at most. The account is proved again for each group. */
+/** Slots to prove between looks at the clock: at most a millisecond. The account is proved again for each group. */
 const SLOTS_PER_STEP = 16;
 
 /**
- * The proof of an account and its slots after a block; at once for a few slots, else in slices between which other work runs.
- * @throws UnknownBlockError when that is rolled back meanwhile: its trie is no longer stored
+ * Proves an account and its slots after a block: a few slots at once, more in slices between which other work runs.
+ * @throws UnknownBlockError if the block is rolled back meanwhile: its trie is no longer stored
  */
 export function proveInSlices(
   reader: Pick<ChainReader, "proof" | "blockHash">,

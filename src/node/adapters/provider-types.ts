@@ -1,6 +1,6 @@
 /**
- * What programs see of a provider. The declarations of the package are made of this file and others like it, which import
- * nothing of the node: they compile without the types of Node.js.
+ * Types that programs see of a provider. The declarations of the package consist of this file and others like it. They import nothing of the
+ * node, so that they compile without the types of Node.js.
  */
 
 /** EIP-1193. */
@@ -31,7 +31,7 @@ export interface InProcessProvider {
   listenerCount(event: string): number;
 }
 
-/** EIP-1193: why a request failed. `cause` is the original error with its stack, also of a bug, which `message` hides. */
+/** EIP-1193: why a request failed. `cause` is the original error with its stack, also for bugs, which `message` hides. */
 export class ProviderRpcError extends Error {
   readonly code: number;
   readonly data: unknown;

@@ -12,7 +12,7 @@ import { type InProcessProvider, type ProviderRequest, ProviderRpcError } from "
 /** EIP-1193's code for an unknown method. */
 const UNSUPPORTED_METHOD = 4200;
 
-/** Nothing happens then: the timer that waits for it keeps the program alive. */
+/** Nothing happens when it expires: a waiting timer keeps the program alive. */
 const DAY_MS = 86_400_000;
 
 export class NodeProvider extends EventEmitter implements InProcessProvider {
@@ -37,7 +37,7 @@ export class NodeProvider extends EventEmitter implements InProcessProvider {
     this.#connection = {
       notify: (messages) => messages.forEach(notify),
       deliver: async (message) => notify(jsonString(message)),
-      // A program that holds the node cannot be cut off from it: its notifications of this event are dropped.
+      // A program that holds the node cannot be disconnected from it, so this event's notifications are dropped.
       overrun() {},
       onClose: (task) => {
         if (this.#isClosed) task();
@@ -47,8 +47,8 @@ export class NodeProvider extends EventEmitter implements InProcessProvider {
   }
 
   /**
-   * Resolves in a later turn of the event loop, as over a socket: an instant block is made between two turns, so a caller that has the hash
-   * of a transaction finds its receipt.
+   * Resolves in a later turn of the event loop, as over a socket. An instant block is made between two turns, so a caller that has a
+   * transaction's hash finds its receipt.
    * @throws ProviderRpcError
    */
   async request({ method: name, params = [] }: ProviderRequest): Promise<unknown> {
@@ -72,12 +72,12 @@ export class NodeProvider extends EventEmitter implements InProcessProvider {
     } catch (error) {
       throw new ProviderRpcError(toErrorObject(error), { cause: error });
     } finally {
-      // A notice must not overtake the id of its subscription.
+      // A notification must not overtake the id of its subscription.
       this.#modules.timers.soon("in-process call", () => context.replied());
     }
   }
 
-  /** Keeps a program alive that only waits for a message, since no timer of the node does. */
+  /** Keeps a program alive that only waits for notifications: the node's own timers do not. */
   #watchSubscriptions(method: string, params: unknown, result: unknown): void {
     if (method.endsWith("_subscribe")) this.#subscriptions.add(result);
     else if (method.endsWith("_unsubscribe") && Array.isArray(params)) this.#subscriptions.delete(params[0]);

@@ -11,12 +11,12 @@ import { BlockNotCanonicalError, PendingUnavailableError, UnknownBlockError } fr
 /** The header of a block and the state after it. It never leaves the chain's thread. */
 export type ResolvedState = SealedHeader & {
   readonly state: StateReader;
-  /** Present for the pending block, whose trie nodes are not stored: its changes to the head's state. */
+  /** Present for the pending block, whose trie nodes are not stored: its changes to the state of the head. */
   readonly changes?: StateChanges;
 };
 
 /**
- * The block a selector names, undefined when there is none. Every block is final: `safe` and `finalized` are the head.
+ * The block that a selector names; undefined if it does not exist. Every block is final: `safe` and `finalized` are the head.
  * @throws PendingUnavailableError
  */
 function findByNumber(chain: ChainReader, selector: BlockNumberOrTag): ExecutedBlock | undefined {
@@ -29,7 +29,7 @@ function findByNumber(chain: ChainReader, selector: BlockNumberOrTag): ExecutedB
 }
 
 /**
- * As `findByNumber`, by hash too.
+ * Like `findByNumber`, but also by hash.
  * @throws BlockNotCanonicalError, PendingUnavailableError
  */
 export function findBlock(chain: ChainReader, selector: BlockSelector): ExecutedBlock | undefined {
@@ -43,7 +43,7 @@ export function findBlock(chain: ChainReader, selector: BlockSelector): Executed
 }
 
 /**
- * As `findBlock`, decoded in slices where it is large.
+ * Like `findBlock`, but decodes a large block in slices.
  * @throws BlockNotCanonicalError, PendingUnavailableError
  */
 export function findBlockInSlices(
@@ -58,7 +58,7 @@ export function findBlockInSlices(
 }
 
 /**
- * As `findBlock`, without reading what follows the header.
+ * Like `findBlock`, but reads only the header.
  * @throws BlockNotCanonicalError, PendingUnavailableError
  */
 export function findHeader(chain: ChainReader, selector: BlockSelector): SealedHeader | undefined {
@@ -80,7 +80,7 @@ function assertCanonical(
   if (requireCanonical && chain.blockHash(number) !== blockHash) throw new BlockNotCanonicalError();
 }
 
-/** The block's number where the selector is enough to know it. */
+/** The block's number, if the selector alone determines it. */
 function numberOf(chain: ChainReader, selector: BlockSelector): number | undefined {
   if (typeof selector === "number") return selector;
   if (selector === "earliest") return chain.oldest().block;
@@ -88,7 +88,7 @@ function numberOf(chain: ChainReader, selector: BlockSelector): number | undefin
 }
 
 /**
- * Called after each pause by work that takes several turns: what is stored under the block's number is another's once it is rolled back.
+ * Call this after each pause of work that spans several turns: after a rollback, the block's number may stand for another block.
  * @throws UnknownBlockError
  */
 export function assertStands(

@@ -9,17 +9,17 @@ import { DEFAULTS } from "../config/defaults.ts";
 /** An open listener. */
 export type Listener = {
   readonly kind: "http" | "ws" | "ipc" | "metrics";
-  /** As bound: a port 0 of the configuration is the real port here. A path for IPC. */
+  /** As bound: the real port if the configuration has port 0. A path for IPC. */
   readonly url: string;
-  /** Namespaces that can be called there. */
+  /** Namespaces that can be called on it. */
   readonly namespaces: readonly string[];
-  /** Private methods need a bearer token here. */
+  /** Whether private methods need a bearer token. */
   readonly needsToken: boolean;
 };
 
 /**
- * Origins whose pages may call. On a dev chain pages on this machine always may: an origin that is added for a tool such as
- * Remix must not lock out the front end under development. An empty list locks out every page.
+ * Origins whose pages may call. A dev chain always admits pages on this machine: adding an origin for a tool such as Remix must not lock out the
+ * front end under development. An empty list locks out every page.
  */
 export function allowedOriginsOf({ jsonRpc, dev }: Config): readonly string[] {
   return dev && jsonRpc.corsOrigins.length > 0
@@ -38,8 +38,8 @@ export class UnknownNamespaceError extends NodeError {
 }
 
 /**
- * Where HTTP and WebSocket listen as configured, and for whom; `admin_startRPC` falls back to the same.
- * @param known every namespace there is
+ * Configured addresses of HTTP and WebSocket, and their access rules; `admin_startRPC` uses the same defaults.
+ * @param known all namespaces
  * @throws UnknownNamespaceError
  */
 export function endpointsOf(
@@ -77,7 +77,7 @@ export function describeListeners(
   });
 }
 
-/** URL of a listener that other machines can reach, if there is one; a socket file is not one. */
+/** URL of a listener that other machines can reach, if there is one; socket files do not count. */
 export function exposedUrl(urls: RpcServer["urls"]): string | undefined {
   return Object.values(urls)
     .filter((url) => url.includes("://"))

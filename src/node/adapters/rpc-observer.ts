@@ -4,12 +4,12 @@ import type { Tracer } from "../../base/telemetry/tracer.ts";
 import type { CallListener, RpcObserver } from "../../rpc/transport/dispatch/observer.ts";
 import { hostName, isOrigin } from "../../rpc/transport/server/origin.ts";
 
-/** Origins of which the rejection is logged; further ones are only counted. */
+/** Origins whose rejection is logged; later ones are only counted. */
 const LOGGED_MAX = 100;
 const SUBJECT_CHARS_MAX = 200;
 
 /**
- * Counts what the JSON-RPC server does, logs its failures and, once for each, what a setting keeps out.
+ * Counts the JSON-RPC server's work, logs its failures, and logs each rejection by a setting once.
  * @param onCall gets every call
  * @param tracer gets a span of every call
  */
@@ -50,7 +50,7 @@ export function createRpcObserver(log: Logger, metrics: Metrics, onCall?: CallLi
     labels: ["budget"],
   });
   const logged = new Set<string>();
-  /** @param allowWith flag and value that would admit it; undefined where none would */
+  /** @param allowWith flag and value that would admit it; undefined if no setting would */
   const logOnce = (reason: string, subject: string, allowWith: string | undefined) => {
     const value = subject.slice(0, SUBJECT_CHARS_MAX);
     const key = `${reason} ${value}`;
@@ -83,7 +83,7 @@ export function createRpcObserver(log: Logger, metrics: Metrics, onCall?: CallLi
       rejected.add(1, { transport, reason });
       if (subject === undefined) return;
       const isShort = subject.length <= SUBJECT_CHARS_MAX;
-      // Advice is copied into a shell: it repeats a stranger's text only where that is a name or an origin.
+      // Users copy advice into a shell, so it quotes only text that is a host name or an origin.
       if (reason === "origin") {
         logOnce(reason, subject, isShort && isOrigin(subject) ? `--json-rpc.cors-origins ${subject}` : undefined);
       } else if (reason === "host") {

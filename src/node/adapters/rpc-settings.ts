@@ -5,15 +5,15 @@ import type { MethodInfo } from "../../rpc/transport/dispatch/method.ts";
 import type { RpcLimits } from "../../rpc/transport/limits.ts";
 import type { Config } from "../config/config.ts";
 
-/** Limits of calls and traces that leave no block. */
+/** Limits of calls and traces that do not make a block. */
 export type CallLimits = {
-  /** Units one call may use; 0: no limit */
+  /** Gas that one call may use; 0: no limit */
   readonly gasCap: bigint;
   /** 0: no limit */
   readonly timeoutMs: number;
   readonly memoryBytesMax: number;
   readonly returnBytesMax: number;
-  /** Of one debug_trace call: the default time, the most a caller may name, bytes of all its traces, memory of a script. */
+  /** Limits of one debug_trace call: default time, maximum time, bytes of its traces, memory of a script. */
   readonly trace: {
     readonly timeoutMs: number;
     readonly timeoutMsMax: number;
@@ -22,7 +22,7 @@ export type CallLimits = {
   };
 };
 
-/** Reads of `ExecutionPort` of which each call may be given limits of its own. */
+/** Reads of `ExecutionPort` whose calls may override the limits. */
 export type LimitedReads = {
   readonly [Name in keyof ExecutionReads]: (
     input: Parameters<ExecutionReads[Name]>[0],
@@ -50,7 +50,7 @@ export function submissionRulesOf({ txFeeWeiMax, allowUnprotected }: Config["jso
   return { txFeeWeiMax, allowUnprotected };
 }
 
-/** What methods need to know of the settings, in whichever process they run. */
+/** The settings that methods need, in whichever process they run. */
 export function rpcSettings({ jsonRpc, chain, devChain, limits }: Config, methods: readonly MethodInfo[]): RpcSettings {
   const { calls } = limits;
   return {

@@ -22,13 +22,13 @@ import type { ChainEvents } from "../../rpc/ports/chain-view.ts";
 import type { NodePort } from "../../rpc/ports/node.ts";
 import type { Config } from "../config/config.ts";
 
-/** What they learn from. */
+/** Ports that feed the sessions. */
 export type ConnectionPorts = {
   readonly chain: ChainEvents;
   readonly node: Pick<NodePort, "info">;
 };
 
-/** What belongs to a connection: it is in the process that serves it. Subscribed to the chain until `feeds.close` is called. */
+/** Creates the sessions of connections, in the process that serves them. They stay subscribed to the chain until `feeds.close` is called. */
 export function createConnectionSessions(
   { jsonRpc, cache, limits }: Config,
   log: Logger,
@@ -69,7 +69,7 @@ export function createConnectionSessions(
   };
 }
 
-/** `createConnectionSessions` once: called again with the ports of another chain, the same sessions follow that one. */
+/** `createConnectionSessions` once: a second call with the ports of another chain makes the same sessions follow that chain. */
 export function lastingConnectionSessions(
   config: Config,
   log: Logger,
@@ -87,7 +87,7 @@ export function lastingConnectionSessions(
   };
 }
 
-/** Filters and what else is forgotten when the chain is replaced. Subscribed to the chain until `filters.close` is called. */
+/** Creates filters and other sessions that end when the chain is replaced. They stay subscribed to the chain until `filters.close` is called. */
 export function createFilterSessions(
   { limits }: Config,
   { chain, timers }: Pick<RpcPorts, "chain" | "timers">,
@@ -101,7 +101,7 @@ export function createFilterSessions(
   };
 }
 
-/** Gauges of what belongs to connections. */
+/** Gauges of connections' sessions. */
 export function reportSessions(
   metrics: Pick<Metrics, "gaugeOf">,
   { subscriptions, feeds, traceChains }: Pick<Sessions, "subscriptions" | "feeds" | "traceChains">,

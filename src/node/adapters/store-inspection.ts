@@ -3,10 +3,10 @@ import { DebugError } from "../../rpc/methods/debug/database.ts";
 import type { StoreInspection } from "../../rpc/ports/inspection.ts";
 import type { ChainParts, ProductionParts } from "./parts.ts";
 
-/** Longest key of a row. */
+/** Maximum length of a row's key. */
 const KEY_BYTES_MAX = 512;
 
-/** The part of `InspectionPort` about the store and its newest block. */
+/** The methods of `InspectionPort` on the store and its newest block. */
 export function createStoreInspection(
   { reader, store }: Pick<ChainParts, "reader" | "store">,
   production: Pick<ProductionParts, "rewind">,
@@ -21,7 +21,7 @@ export function createStoreInspection(
         "",
       ].join("\n"),
     async compactStore() {
-      // A part at a time, so that other calls have their turn.
+      // Merges one part at a time, so that other calls get their turn.
       while (store.mergeSome()) await setImmediate();
     },
     row({ key }) {

@@ -38,10 +38,10 @@ type TraceMethods = Pick<
   | "traceRawTransaction"
 >;
 
-/** Texts of blocks up to this size become a string without a buffer of their own, which V8 would count as memory outside its heap. */
+/** Block texts up to this size become a string without a separate buffer, which V8 would count as external memory. */
 const SCRATCH_BYTES = 1 << 20;
 
-/** The tracing part of `ExecutionPort`, on this thread. @param own limits of calls that are given none */
+/** The tracing methods of `ExecutionPort`, on this thread. @param own limits of calls that name none */
 export function createTraceMethods(
   own: CallLimits,
   { reader, execution }: Pick<ChainParts, "reader" | "execution">,
@@ -75,7 +75,7 @@ export function createTraceMethods(
     return { state, header, blockHash };
   }
 
-  /** The block executed up to transaction `index`, which is not. */
+  /** Executes the block up to transaction `index`, exclusive. */
   function replayTo({ block, senders }: ExecutedBlock, index: number, budget: TraceBudget) {
     const replay = new BlockReplay(targetOf(block, senders), execution);
     for (let i = 0; i < index; i++) {
@@ -89,7 +89,7 @@ export function createTraceMethods(
     const executed = findBlock(reader, at)!;
     const { hash, header, transactions } = executed.block;
     if (header.number === 0) throw new NotTraceableError("no transaction in genesis");
-    // Before the first transaction of an empty block is a place too.
+    // An empty block also has a state before its first transaction.
     if (txIndex > 0 && txIndex >= transactions.length) {
       throw new NotTraceableError(`transaction index ${txIndex} out of range for block ${hash}`);
     }
@@ -117,7 +117,7 @@ export function createTraceMethods(
     return written((out) => writeBlockTraces(target, optionsOf(request, limits), execution, out));
   }
 
-  /** What calls on the state of a block, or before its transaction `txIndex`, are traced with. */
+  /** The environment for tracing calls on the state after a block, or before its transaction `txIndex`. */
   function onState(
     at: BlockSelector,
     request: TraceRequest & CallOverrides & { readonly txIndex?: number | undefined },

@@ -20,7 +20,7 @@ export function createValidatorVoting(
   view: Pick<ChainView, "account" | "transactionBySender">,
   network: EngineNetwork | undefined,
 ): ValidatorVoting {
-  /** Of a known validator, or from the first or the newest transaction of the account. */
+  /** The public key of a known validator, else the signer of the account's first or newest transaction. */
   async function findPublicKey(address: Address): Promise<Uint8Array | undefined> {
     const { signers } = voting.snapshotAt(chain.head().block.header.number);
     const known = [...signers, ...voting.startingSet().signers].find(
@@ -28,7 +28,7 @@ export function createValidatorVoting(
     );
     if (known) return known.publicKey;
     const nonce = (await view.account({ address, at: "latest" }))?.nonce ?? 0n;
-    // Authorizations of EIP-7702 raise the nonce without a transaction.
+    // EIP-7702 authorizations raise the nonce without a transaction.
     for (const used of new Set(nonce > 0n ? [0n, nonce - 1n] : [])) {
       const { mined } = await view.transactionBySender({ sender: address, nonce: used });
       if (mined) return recoverSenderKey(mined.tx);

@@ -21,19 +21,19 @@ import {
   writeManifest,
 } from "./manifest.ts";
 
-/** The folder holds the backup of another chain, or something else. */
+/** The folder holds the backup of another chain, or other files. */
 class ForeignBackupError extends NodeError {
   readonly code = "BACKUP_FOREIGN";
 }
 
 export type BackupOptions = {
   readonly home: string;
-  /** The folder of the backup: new, or that of an earlier backup of this home, which is brought up to date. */
+  /** The backup folder: new, or an earlier backup of this home, which is updated. */
   readonly directory: string;
   readonly hasKeys: boolean;
   /** Called with the bytes of the log read so far, and the total. */
   readonly onProgress: (done: number, total: number) => void;
-  /** Called by name before each step, for tests that die there. */
+  /** Called by name before each step, for tests that crash there. */
   readonly failPoint?: (name: string) => void;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -42,14 +42,14 @@ export type BackupOptions = {
 export type BackupResult = {
   readonly head: BlockName;
   readonly bytes: number;
-  /** Of the log, copied now. */
+  /** Bytes of the log that this run copied. */
   readonly copiedBytes: number;
   readonly hasKeys: boolean;
 };
 
 /**
- * Copies the home of a node, running or not, to a folder that `restoreBackup` makes a home of. The backup that was there before is whole until the new
- * one is: each file that it has stays as it is, or is appended to, and its manifest is replaced in one step at the end.
+ * Copies the home of a node, running or not, to a folder from which `restoreBackup` makes a home. The previous backup stays complete until the
+ * new one is: its files are kept or appended to, and the manifest is replaced atomically at the end.
  * @throws NothingToBackUpError, ForeignBackupError, LogMovedError, BackupDamagedError, LockedError
  */
 export async function createBackup(options: BackupOptions): Promise<BackupResult> {
@@ -89,10 +89,10 @@ export async function createBackup(options: BackupOptions): Promise<BackupResult
   }
 }
 
-/** Names in the folder of a backup. */
+/** Names that a backup uses in its folder. */
 const OWN_NAMES: ReadonlySet<string> = new Set([MANIFEST_FILE, "lock", STORED_LOG_FOLDER, STORED_FILES_FOLDER]);
 
-/** A folder that was named by mistake stays as it is. */
+/** Leaves a folder that was named by mistake unchanged. */
 function assertOwnFolder(directory: string): void {
   const foreign = ifPresent(() => readdirSync(directory))?.find(
     (name) => !OWN_NAMES.has(name) && !name.endsWith(".tmp"),
@@ -106,7 +106,7 @@ function assertOwnFolder(directory: string): void {
   );
 }
 
-/** The fork times of a genesis file may change, its block 0 not. */
+/** The genesis file's fork times may change, block 0 may not. */
 function assertSameChain({ files }: Manifest, home: string, directory: string): void {
   const path = genesisPath(home);
   const stored = files.find((file) => join(home, file.path) === path);

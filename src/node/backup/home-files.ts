@@ -8,7 +8,7 @@ import { readRegularFile, UnusableFileError } from "../../store/storage/read-fil
 import { createFile } from "../../store/storage/replace-file.ts";
 import { isBackupPath, type StoredFile, type StoredHomeFile } from "./manifest.ts";
 
-/** Files and folders of a home that a backup has besides the block log; `secret` matches paths that are left out of one without keys. */
+/** Files and folders of a home that a backup includes besides the block log; `secret` matches paths that a backup without keys omits. */
 const SAVED: readonly { readonly path: string; readonly secret?: RegExp; readonly except?: RegExp }[] = [
   { path: "config", secret: /\.(?:hex|key|pem)$|secret|token/, except: /^config\/reset\.json$/ },
   { path: "keystore", secret: /./ },
@@ -16,10 +16,10 @@ const SAVED: readonly { readonly path: string; readonly secret?: RegExp; readonl
   { path: "shh", secret: /./ },
   { path: "contracts" },
   { path: "clique-proposals.json" },
-  // The forks by which the blocks were executed, and from what CometBFT's state is made again.
+  // The forks by which the blocks were executed, and the source from which CometBFT's state is rebuilt.
   { path: "data/fork-schedule.json" },
   { path: "data/engine-states" },
-  // Not what the node writes at each start, and nothing that says how far the validator has signed: only the network knows that.
+  // Excludes files that the node writes at each start, and the validator's signing state, which only the network knows.
   {
     path: "cometbft/config",
     secret: /key/,
@@ -27,17 +27,17 @@ const SAVED: readonly { readonly path: string; readonly secret?: RegExp; readonl
   },
 ];
 
-/** A file of a home is read as a whole. Settings, keys and a genesis with thousands of accounts take some megabytes. */
+/** Home files are read whole. Settings, keys and a genesis with thousands of accounts take a few megabytes. */
 export const HOME_FILE_BYTES_MAX = 1 << 30;
-/** Files in the backup by the hash of their content: a new content is a new file, and the last backup has its old one. */
+/** Files in the backup are named by the hash of their content: changed content becomes a new file, and the previous backup keeps its own. */
 export const STORED_FILES_FOLDER = "files";
 
-/** A file of the home that no backup can have. */
+/** A home file that a backup cannot include. */
 class UnusualFileError extends NodeError {
   readonly code = "BACKUP_UNUSUAL_FILE";
 }
 
-/** Whether a home's file at `path` can be part of a backup. */
+/** Whether a backup includes a home's file at `path`. */
 export function isSaved(path: string): boolean {
   return SAVED.some(
     ({ path: saved, except }) => (path === saved || path.startsWith(`${saved}/`)) && !except?.test(path),
@@ -80,12 +80,12 @@ function filesIn(home: string, path: string): string[] {
     .flatMap((name) => filesIn(home, `${path}/${name}`));
 }
 
-/** What `replaceFile` has not renamed yet. */
+/** Whether it is a temporary file of `replaceFile`. */
 function isTemporary(path: string): boolean {
   return /(?:^|\/)\.[0-9a-f-]{36}\.tmp$/.test(path);
 }
 
-/** undefined where the file was removed meanwhile. */
+/** undefined if the file was removed meanwhile. */
 function copyFile(home: string, path: string, directory: string): StoredHomeFile | undefined {
   const source = join(home, path);
   const stat = lstatSync(source, { throwIfNoEntry: false });
@@ -99,7 +99,7 @@ function copyFile(home: string, path: string, directory: string): StoredHomeFile
   if (content === undefined) return undefined;
   const sha256 = sha256OfBytes(content);
   const stored = `${STORED_FILES_FOLDER}/${sha256}`;
-  // One that is there may be of a disk that lost some of it.
+  // An existing file may be on a disk that lost part of it.
   const known = storedContent(directory, stored);
   if (known === undefined || sha256OfBytes(known) !== sha256)
     rmSync(join(directory, stored), { recursive: true, force: true });

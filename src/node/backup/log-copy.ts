@@ -26,12 +26,12 @@ import type { BlockName, Manifest, StoredFile, StoredSegment, StoredState } from
 
 /** Folder of the log in a backup. */
 export const STORED_LOG_FOLDER = "log";
-/** Read, written and hashed at a time: other work of the process has its turn in between. */
+/** Bytes to read, write and hash before other work of the process gets its turn. */
 const CHUNK_BYTES = 4 << 20;
-/** The node removes segments, or the newest blocks, at most some times in the time that a copy takes. */
+/** During one copy, the node removes segments or its newest blocks a few times at most. */
 const ATTEMPTS_MAX = 5;
 
-/** The log was changed other than by appending, while it was copied. */
+/** The log changed other than by appending during the copy. */
 class LogMovedError extends NodeError {
   readonly code = "BACKUP_LOG_MOVED";
 }
@@ -42,12 +42,12 @@ class NothingToBackUpError extends NodeError {
 }
 
 export type LogCopy = Pick<Manifest, "log" | "states" | "head"> & {
-  /** Bytes that were copied now. */
+  /** Bytes that this run copied. */
   readonly copiedBytes: number;
 };
 
 type LogCopyOptions = {
-  /** The log, which a node may be writing. */
+  /** The log; a node may be writing it. */
   readonly source: string;
   /** Folder of the backup. */
   readonly directory: string;
@@ -57,8 +57,9 @@ type LogCopyOptions = {
 };
 
 /**
- * Copies what the last backup does not have of a block log, up to its last whole record, and reads the copy again: checksums of records, and that each
- * block follows the one before. A file of the last backup is only appended to, or left as it is: a new one is begun where the log has changed otherwise.
+ * Copies the part of a block log that the last backup lacks, up to the last complete record. Then reads the copy again and verifies the
+ * checksums of records and that each block follows its parent. Files of the last backup are kept or appended to; if the log changed otherwise,
+ * the copy begins a new file.
  * @throws NothingToBackUpError, LogMovedError, LogCorruptionError, UnknownFormatError
  */
 export async function copyLog(options: LogCopyOptions): Promise<LogCopy> {
@@ -123,7 +124,7 @@ class LogCopier {
     });
   }
 
-  /** undefined for a segment without a record, which the log has just begun. */
+  /** undefined for a segment that the log has just begun and that has no record yet. */
   async #copySegment(segment: SourceSegment): Promise<StoredSegment | undefined> {
     const source = this.#source.open(segment.name);
     try {
@@ -148,7 +149,7 @@ class LogCopier {
     }
   }
 
-  /** Whether the bytes of the stored segment are the beginning of the source's: one record at one position names all blocks before it. */
+  /** Whether the stored segment's bytes are a prefix of the source: equal records at one position imply equal blocks before it. */
   #isContinued(known: StoredSegment, source: LogFile, end: number): boolean {
     if (known.bytes > end || !this.#target.list().includes(fileNameOf(known))) return false;
     const target = this.#target.open(fileNameOf(known));
@@ -163,7 +164,7 @@ class LogCopier {
     }
   }
 
-  /** A segment that the last backup has whole. */
+  /** Keeps a segment that the last backup has completely. */
   #keep(known: StoredSegment, { salt }: SegmentHeader): StoredSegment {
     const target = this.#target.open(fileNameOf(known));
     try {
@@ -230,7 +231,7 @@ class LogCopier {
     for (const { offset, next, payload } of scanRecords(target, salt, bytes, segment.end)) {
       if (payload === undefined) {
         const hasMore = findRecord(target, salt, offset + 1, segment.end) !== undefined;
-        // Only the newest record of the log may be unfinished. In between, the log was changed while it was read, or is damaged.
+        // Only the newest record of the log may be unfinished. Elsewhere, the log changed during the read or is damaged.
         if (!segment.isLast || hasMore) throw damaged(segment.name);
         break;
       }
@@ -242,7 +243,7 @@ class LogCopier {
     return first === undefined || tip === undefined || tipAt === undefined ? undefined : { bytes, first, tip, tipAt };
   }
 
-  /** The block of a record, which must be the one after `tip`. */
+  /** The block of a record, which must follow `tip`. */
   #assertFollows(payload: Buffer, tip: BlockName | undefined): BlockName {
     const { number, hash } = decodePrefix(payload);
     if (tip !== undefined && (number !== tip.number + 1 || decodeHeader(payload).parentHash !== tip.hash)) {
@@ -253,11 +254,11 @@ class LogCopier {
     return { number, hash };
   }
 
-  /** The newest whole state file, without which a log that was pruned is worth nothing. */
+  /** Copies the newest complete state file, without which a pruned log is useless. */
   async #copyState(firstSegment: StoredSegment): Promise<readonly StoredState[]> {
     const newest = newestStateFile(this.#source);
     if (newest === undefined) return [];
-    // The log was pruned after it was copied, or the other way round: the state must be that of a block in the copy.
+    // The log may be pruned between the two copies. The state must belong to a block in the copy.
     if (newest.number < firstSegment.first) throw new LogMovedError("the log was pruned during the copy");
     const { name, number, bytes } = newest;
     const source = this.#source.open(name);
@@ -296,7 +297,7 @@ class LogCopier {
     }
   }
 
-  /** A file name in the backup that the last one does not use. */
+  /** A file name that the last backup does not use. */
   #freeName(name: string): string {
     const used = new Set(
       [...(this.#options.previous?.log ?? []), ...(this.#options.previous?.states ?? [])].map(fileNameOf),
@@ -329,13 +330,13 @@ function fileNameOf({ stored }: StoredFile): string {
   return stored.slice(STORED_LOG_FOLDER.length + 1);
 }
 
-/** Bytes `from` to `to` of a file, fewer where it ends before. */
+/** Bytes `from` to `to` of a file; fewer if the file ends before. */
 function bytesOf(file: LogFile, from: number, to: number): Buffer {
   const bytes = Buffer.allocUnsafe(Math.max(0, to - from));
   return bytes.subarray(0, file.read(bytes, from));
 }
 
-/** SHA-256 of the first `length` bytes, in hex. @throws LogMovedError where the file has fewer */
+/** SHA-256 of the first `length` bytes, in hex. @throws LogMovedError if the file is shorter */
 async function sha256Of(file: LogFile, length: number): Promise<string> {
   const hash = createHash("sha256");
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);

@@ -5,13 +5,13 @@ import { bool, isJsonObject, listOf, matching, members, text, whole } from "../.
 import { readTextFile } from "../../store/storage/read-file.ts";
 import { replaceFile } from "../../store/storage/replace-file.ts";
 
-/** The form of a backup folder; another one is refused. */
+/** Format version of a backup folder; other versions are rejected. */
 export const BACKUP_FORMAT = 1;
 export const MANIFEST_FILE = "manifest.json";
-/** An archive of some terabytes has some ten thousand segments, with 400 bytes each in the manifest. */
+/** An archive of a few terabytes has about ten thousand segments of 400 bytes each in the manifest. */
 const MANIFEST_BYTES_MAX = 256 << 20;
 
-/** A backup is not as its manifest says, or has none. */
+/** A backup differs from its manifest, or has no manifest. */
 export class BackupDamagedError extends NodeError {
   readonly code = "BACKUP_DAMAGED";
 }
@@ -19,28 +19,28 @@ export class BackupDamagedError extends NodeError {
 /** A block, by number and hash. */
 export type BlockName = { readonly number: number; readonly hash: string };
 
-/** A file of the backup, below its folder. A stored file may have more bytes than these: they are of a backup that was interrupted. */
+/** A file of the backup. The stored file may be longer, if a backup was interrupted. */
 export type StoredFile = {
-  /** Path in the folder of the backup. */
+  /** Path below the backup folder. */
   readonly stored: string;
   readonly bytes: number;
-  /** Of these bytes, in hex. */
+  /** Hash of these bytes, in hex. */
   readonly sha256: string;
 };
 
-/** A segment of the block log up to its last whole record. */
+/** A segment of the block log up to its last complete record. */
 export type StoredSegment = StoredFile & {
-  /** Its name in the log. */
+  /** Its file name in the log. */
   readonly name: string;
   /** Number of its first block. */
   readonly first: number;
   /** Its last block. */
   readonly tip: BlockName;
-  /** Where the record of that begins in the file. */
+  /** Offset of the tip's record in the file. */
   readonly tipAt: number;
 };
 
-/** All of the state after a block, where the log does not begin with block 0. */
+/** The complete state after a block, if the log does not begin with block 0. */
 export type StoredState = StoredFile & { readonly name: string; readonly number: number };
 
 /** A file of the home besides the log. */
@@ -64,7 +64,7 @@ export type Manifest = {
   readonly files: readonly StoredHomeFile[];
 };
 
-/** Replaces the manifest of the backup in `directory`, durably: from then on the new backup is the one that is there. */
+/** Replaces the manifest of the backup in `directory` durably, which makes the new backup the valid one. */
 export function writeManifest(directory: string, manifest: Manifest): void {
   const text = JSON.stringify({ ...manifest, sha256: digestOf(manifest) }, null, 1);
   replaceFile(join(directory, MANIFEST_FILE), `${text}\n`, 0o600);
@@ -103,7 +103,7 @@ function parseManifest(text: string, path: string): Manifest {
   return manifest as Manifest;
 }
 
-/** Of the JSON text, so that a digit that changed on the disk is found. */
+/** Hash of the JSON text: detects a digit that changed on disk. */
 export function digestOf(manifest: object): string {
   return createHash("sha256").update(JSON.stringify(manifest)).digest("hex");
 }
@@ -116,12 +116,12 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** A path below a folder, as this program writes it: names of letters, digits, dots, dashes and underscores, none of them only dots. */
+/** A relative path as this program writes it: names of letters, digits, dots, dashes and underscores, but not only dots. */
 const PATH = /^(?!.*(?:^|\/)\.+(?:\/|$))[\w.-]+(?:\/[\w.-]+)*$/;
 const SHA256 = /^[0-9a-f]{64}$/;
 const HASH = /^0x[0-9a-f]{64}$/;
 
-/** Whether a path is one that a backup can name. */
+/** Whether a backup may contain this path. */
 export function isBackupPath(path: string): boolean {
   return PATH.test(path);
 }

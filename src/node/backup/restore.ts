@@ -31,23 +31,23 @@ import {
   type StoredSegment,
 } from "./manifest.ts";
 
-/** There is something in the folder that is to become a home. */
+/** The folder for the new home is not empty. */
 class HomeNotEmptyError extends NodeError {
   readonly code = "RESTORE_HOME_NOT_EMPTY";
 }
 
 const STATE_FILE = /^\d{16}\.state$/;
-/** Marks a home during its restore, whose contents may be removed. */
+/** Marks a home during its restore; an interrupted one may be removed. */
 const UNFINISHED_FILE = "restore-unfinished";
-/** Read, compared and written at a time. */
+/** Bytes read, compared and written at a time. */
 const CHUNK_BYTES = 4 << 20;
 
 export type RestoreOptions = {
-  /** The folder of the backup. */
+  /** The backup folder. */
   readonly directory: string;
-  /** New or empty, or left by a restore that was interrupted. Undefined: the backup is read and compared, and nothing is written. */
+  /** New or empty, or left by an interrupted restore. Undefined: the backup is only read and verified. */
   readonly home: string | undefined;
-  /** Called with bytes of the backup that were read, and all of them. */
+  /** Called with the bytes of the backup read so far, and the total. */
   readonly onProgress: (done: number, total: number) => void;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -59,13 +59,13 @@ export type RestoreResult = {
   /** ISO 8601, when the backup was made. */
   readonly createdAt: string;
   readonly hasKeys: boolean;
-  /** Paths in the home of settings, keys and whatever else is not the block log: a node does what they say. */
+  /** Restored paths besides the block log, such as settings and keys, which a node obeys. */
   readonly files: readonly string[];
 };
 
 /**
- * Makes a home of a backup, and compares each byte with its manifest. The node makes the index from the log when it starts. The signing state of a
- * validator is not part of a backup: its key signs once the network has shown how far it has signed (`signing/restored.ts`).
+ * Makes a home from a backup and compares each byte with the manifest. The node rebuilds the index from the log when it starts. A backup does
+ * not include a validator's signing state: its key signs once the network has shown how far it has signed (`signing/restored.ts`).
  * @throws BackupDamagedError, HomeNotEmptyError, UnknownFormatError
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreResult> {
@@ -91,7 +91,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRes
     }
   }
   target?.sync();
-  // All are right before the first one is written, and only one at a time is in memory.
+  // All files are verified before the first is written, and only one is in memory at a time.
   for (const file of files) {
     reader.homeFile(file);
     done += file.bytes;
@@ -102,7 +102,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRes
 }
 
 /**
- * A digest vouches for nobody: what a manifest names is restored where a backup of this program has it, and nowhere else.
+ * A digest does not authenticate the manifest, so only paths that this program backs up are restored.
  * @throws BackupDamagedError
  */
 function assertRestorable({ log, states, files, head }: Manifest): void {
@@ -155,7 +155,7 @@ function beginHome(home: string): void {
   }
 }
 
-/** The genesis comes last: its presence makes a folder a home, and one that is a home is never removed by another restore. */
+/** Writes the genesis last: it makes the folder a home, and no later restore removes a home. */
 function finishHome(
   home: string,
   files: readonly StoredHomeFile[],
@@ -178,7 +178,7 @@ function finishHome(
   for (const file of files) if (isGenesis(file)) write(file);
 }
 
-/** Reads files of a backup as its manifest has them. */
+/** Reads files of a backup and verifies them against the manifest. */
 class BackupReader {
   readonly #directory: string;
   readonly #onRead: (bytes: number) => void;
@@ -189,8 +189,8 @@ class BackupReader {
   }
 
   /**
-   * @param target an empty file, which has the content when the promise resolves, durably
-   * @param segment the file, where it is one of the block log
+   * @param target an empty file, which holds the content durably when the promise resolves
+   * @param segment the file, if it belongs to the block log
    * @throws BackupDamagedError
    */
   async copyLogFile(file: StoredFile, target: LogFile | undefined, segment: StoredSegment | undefined): Promise<void> {
@@ -225,7 +225,7 @@ class BackupReader {
     return content;
   }
 
-  /** The result of `open`. @throws BackupDamagedError for a missing path, or one that is not a regular file */
+  /** The result of `open`. @throws BackupDamagedError if the path is missing or not a regular file */
   #usable<T>(file: StoredFile, open: () => T): T {
     try {
       return open();
@@ -239,7 +239,7 @@ class BackupReader {
   }
 }
 
-/** Whether the last record of a segment is that of the block which the manifest names. */
+/** Whether the last record of a segment holds the manifest's tip. */
 function hasTip(file: LogFile, { name, tip, tipAt, bytes }: StoredSegment): boolean {
   const header = readSegmentHeader(file);
   if (header === undefined || header.base !== segmentBase(name)) return false;

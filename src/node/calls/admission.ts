@@ -13,27 +13,30 @@ import type { PendingBlockData } from "./following-execution.ts";
 import { LongCalls } from "./long-calls.ts";
 
 /**
- * A call runs so long on the chain's thread before it moves to another. Nearly all calls of wallets end within a tenth of it
- * (balanceOf: 53 µs), sooner than another thread could answer.
+ * How long a call runs on the chain's thread before it moves to another. Nearly all calls of wallets end within a tenth of it (balanceOf: 53
+ * µs), sooner than another thread could answer.
  */
 const FIRST_TRY_MS = 2;
-/** The same while every other thread has a call: a short one should not wait for those that are cut after seconds. */
+/** The limit while all other threads are busy: a short call should not wait for calls that run for seconds. */
 const FIRST_TRY_BUSY_MS = 3;
-/** The same while no other thread runs: one takes some 300 ms to start. */
+/** The limit while no other thread runs: a thread takes about 300 ms to start. */
 const FIRST_TRY_ALONE_MS = 50;
-/** Text of a trace that is tried here: what is larger is written again elsewhere, and would fill two threads' memory meanwhile. */
+/** Trace text written here. A larger trace is written again in a thread, and would fill the memory of both. */
 const FIRST_TRY_BYTES = 4 << 20;
-/** A thread starts after so much time in calls longer than FIRST_TRY_MS: more than the first ones of a new process, not yet compiled. */
+/**
+ * A thread starts once calls longer than FIRST_TRY_MS have taken this much time: more than the first calls of a new process, whose code V8 has
+ * not compiled yet.
+ */
 const SLOW_MS_MAX = 200;
-/** A transaction is traced after those before it ran, which no deadline cuts: some 15 ms at 60 ns per gas. */
+/** Gas that must execute before the traced transaction, which no deadline interrupts: about 15 ms at 60 ns per gas. */
 const FIRST_TRY_BLOCK_GAS_MAX = 250_000n;
 
-/** What ends a first try and not the request. */
+/** Errors that end the first try but not the request. */
 const TOO_MUCH_FOR_A_TRY = [ExecutionTimeoutError, TracingTimeoutError, TraceTooLargeError];
 
 type ReadName = keyof ExecutionReads;
 
-/** What inputs of `ExecutionReads` have, as far as their declarations say so. */
+/** The members of `ExecutionReads` inputs that declarations refer to. */
 type ExecutionInput = {
   readonly at?: unknown;
   readonly hash?: Hash;
@@ -45,11 +48,11 @@ type ExecutionInput = {
 type AdmissionModules = {
   readonly suggestTip: () => bigint;
   readonly threads: ExecutionThreads;
-  /** True while the other threads lack something of the state. */
+  /** True while the other threads lack part of the state. */
   readonly isLocal: () => boolean;
 };
 
-/** `ExecutionReads` that leaves the chain's thread free: what takes long runs in `threads`. */
+/** `ExecutionReads` that keeps the chain's thread free: long calls run in `threads`. */
 export function admittedExecution(limits: CallLimits, core: ExecutionCore, modules: AdmissionModules): ExecutionReads {
   const admission = new Admission(limits, core, modules);
   const methods = methodsOf("execution").flatMap(([name, facts]) => {
@@ -60,7 +63,7 @@ export function admittedExecution(limits: CallLimits, core: ExecutionCore, modul
   return Object.fromEntries(methods) as ExecutionReads;
 }
 
-/** Decides of each call on which thread it runs. */
+/** Decides for each call which thread runs it. */
 class Admission {
   readonly #limits: CallLimits;
   readonly #reader: ExecutionCore["reader"];
@@ -70,7 +73,7 @@ class Admission {
   readonly #tryBusyLimits: CallLimits;
   readonly #tryAloneLimits: CallLimits;
   readonly #longCalls = new LongCalls(() => performance.now());
-  /** In calls on this thread while no other runs. */
+  /** Time spent in calls on this thread while no other runs. */
   #slowMs = 0;
 
   constructor(limits: CallLimits, core: ExecutionCore, modules: AdmissionModules) {
@@ -87,9 +90,9 @@ class Admission {
     const { threads, isLocal } = this.#modules;
     if (isLocal()) return this.#execute(name, input, this.#limits);
     const timeoutMs = this.#timeoutOf(facts, input);
-    // A shorter deadline than the first try's has to be the request's own.
+    // A deadline shorter than the first try must be the request's own.
     const isShort = timeoutMs > 0 && timeoutMs <= FIRST_TRY_ALONE_MS;
-    // It is large: the thread that answers would only write it again.
+    // The answer is large: the answering thread would only write it again.
     const showsMemory = threads.pool.isReady && input.request?.enableMemory === true;
     const isLong = threads.pool.isReady && this.#longCalls.has(name, input.args);
     if (isShort || showsMemory || isLong || !this.#isInterrupted(facts, input)) {
@@ -138,7 +141,7 @@ class Admission {
     );
   }
 
-  /** Whether a deadline ends the request wherever it is, so that the chain's thread may try it. */
+  /** Whether a deadline interrupts the request everywhere, so that the chain's thread may try it. */
   #isInterrupted({ uninterrupted }: PortMethod, { at, hash, request }: ExecutionInput): boolean {
     switch (uninterrupted) {
       case "all":
@@ -163,7 +166,7 @@ class Admission {
     return header === undefined || header.gasUsed <= FIRST_TRY_BLOCK_GAS_MAX;
   }
 
-  /** What the execution itself takes for its deadline; 0: none. */
+  /** The deadline that the execution itself observes; 0: none. */
   #timeoutOf({ heavy }: PortMethod, { request }: ExecutionInput): number {
     const { timeoutMs, trace } = this.#limits;
     if (heavy !== "trace") return timeoutMs;

@@ -14,15 +14,15 @@ import {
 } from "./following-execution.ts";
 
 /**
- * A sixth of the weight of a thread that serves connections or makes blocks, which so comes first when it wakes up; the compiler's comes after both. A processor
- * that no other needs is this thread's own.
+ * A sixth of the scheduling weight of threads that serve connections or make blocks, so those run first when they wake up; the compiler's thread
+ * has less. An idle processor runs this thread at full speed.
  */
 const NICE = 8;
 
-/** What the thread does for its starter. */
+/** The thread's functions for its starter. */
 export type ExecutionHandlers = {
   execute(request: ExecutionRequest): ExecutionOutcome;
-  /** A compiled contract is no longer in memory where it was compiled. */
+  /** The compiling thread dropped a compiled contract. */
   dropped(key: string): void;
 };
 

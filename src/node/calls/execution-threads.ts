@@ -17,15 +17,15 @@ import { isInMemory } from "../config/home.ts";
 import type { ExecutionHandlers } from "./execute.thread.ts";
 import type { ExecutionOutcome, ExecutionRequest, ExecutionThreadData } from "./following-execution.ts";
 
-/** The thread of the request ended without an answer: it ran out of memory or failed. */
+/** The thread of the request died without an answer: it ran out of memory or failed. */
 class ExecutionAbortedError extends NodeError {
   readonly code = "EXECUTION_ABORTED";
 }
 
-/** A trace may hold 100 MB of text twice; wasm memory of the EVM comes on top and is bounded by the call's limit. */
+/** A trace may hold 100 MB of text twice. The EVM's WebAssembly memory is extra and bounded by the call's limit. */
 const HEAP_MEGABYTES_MAX = 512;
 const IDLE_MS = 5 * 60_000;
-/** Executions notice their deadline within some 20 ms of their processor's time, of which a crowded machine gives them little. */
+/** Executions notice their deadline within about 20 ms of CPU time, which can take long on a busy machine. */
 const GRACE_MS = 5_000;
 
 export type ExecutionThreadsOptions = {
@@ -34,26 +34,26 @@ export type ExecutionThreadsOptions = {
   readonly count: number;
   readonly waitingMax: number;
   /**
-   * Rollbacks of the store so far, as of now: an answer from before the last one is thrown away and the request runs again. Of a store that another
-   * process writes it must not be what was read last: a thread that has seen a newer one would run the request again and again.
+   * Number of rollbacks of the store, as of now. An answer from before the last rollback is discarded, and the request runs again. If another
+   * process writes the store, this must not be a cached number: a thread that has seen a newer one would make the request run forever.
    */
   readonly epoch: () => number;
-  /** Compiles contracts for all threads; undefined: none asks. */
+  /** Compiles contracts for all threads; undefined: threads only interpret. */
   readonly compiler: ModuleSource | undefined;
   readonly onLost: (error: ThreadLostError, method: string | undefined) => void;
-  /** Called for each error that says the index is damaged: a thread can open it only to read. */
+  /** Called for each error that indicates a damaged index: a thread can only read it. */
   readonly onDamage?: (error: Error) => void;
   /** Replaces GRACE_MS. */
   readonly graceMs?: number;
-  /** A test's, which need not execute anything. */
+  /** For tests; need not execute anything. */
   readonly entry?: ThreadEntry;
 };
 
 type ExecutionOptions = {
-  /** Deadline that the execution itself keeps, in ms from its start; 0: none, and its thread is never ended for it. */
+  /** Deadline that the execution itself observes, in ms from its start; 0: none, and its thread is never killed for it. */
   readonly timeoutMs: number;
   readonly cancel: CancelToken | undefined;
-  /** Called with the milliseconds that it took in its thread. */
+  /** Called with the milliseconds that the thread took. */
   readonly noteTime?: (ms: number) => void;
 };
 

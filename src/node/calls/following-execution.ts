@@ -20,9 +20,9 @@ import { StoreExecution, type StoreExecutionData } from "./store-execution.ts";
 export type ExecutionThreadData = StoreExecutionData & {
   readonly genesisHash: Hash;
   readonly limits: CallLimits;
-  /** The tip suggested while no block has one, in wei; the oracle's own if undefined. */
+  /** The tip to suggest while no block has one, in wei; undefined: the oracle's default. */
   readonly startPrice: bigint | undefined;
-  /** Contracts that are hot run compiled. */
+  /** Whether hot contracts run compiled. */
   readonly compiles: boolean;
 };
 
@@ -36,13 +36,13 @@ export type ExecutionRequest = {
   readonly method: keyof ExecutionReads;
   /** Without `cancel`. */
   readonly input: unknown;
-  /** Present for a request on the pending block, where there is one. */
+  /** Present for a request on the pending block, if there is one. */
   readonly pending?: PendingBlockData;
 };
 
 /**
- * @property epoch of the store, as it was when the thread read it: after a rollback the outcome is of a chain that is gone
- * @property ms that it took
+ * @property epoch of the store when the thread read it: after a rollback, the outcome belongs to a chain that no longer exists
+ * @property ms duration
  */
 export type ExecutionOutcome = { readonly epoch: number; readonly ms: number } & (
   | { readonly value: unknown }
@@ -58,12 +58,12 @@ type FollowingExecutionModules = {
   readonly collectGarbage: () => void;
 };
 
-/** Executions on the chain of a store that another thread writes. */
+/** Executes on a chain whose store another thread writes. */
 export class FollowingExecution {
   readonly #chain: StoreExecution;
   readonly #reads: ExecutionReads;
   readonly #collectGarbage: () => void;
-  /** Of the request that runs: a pending block and its parent, which is the head for that request. */
+  /** The pending block of the current request, and its parent, which is that request's head. */
   #pending: { readonly block: PendingBlock; readonly parent: number } | undefined;
 
   constructor(data: ExecutionThreadData, { compiler, collectGarbage }: FollowingExecutionModules) {
@@ -79,7 +79,7 @@ export class FollowingExecution {
     this.#reads = createExecutionReads(limits, { reader, execution, store }, () => oracle.suggestTip());
   }
 
-  /** Runs on every block that was committed before the request was sent. What it throws is in its outcome. */
+  /** Executes on every block committed before the request was sent. The outcome carries errors. */
   execute(request: ExecutionRequest): ExecutionOutcome | Moved<ExecutionOutcome> {
     const startMs = performance.now();
     try {
@@ -91,13 +91,13 @@ export class FollowingExecution {
       return new Moved({ epoch, ms, value }, buffers);
     } catch (error) {
       const { epoch } = this.#chain.store;
-      // V8 would let the next trace write as much again before it frees this one, which is discarded.
+      // V8 would let the next trace allocate as much before it frees this discarded one.
       if (error instanceof TraceTooLargeError) this.#collectGarbage();
       return { epoch, ms: performance.now() - startMs, error: errorDataOf(error) };
     }
   }
 
-  /** A thread without requests would hold removed files until it ends. */
+  /** Without this, an idle thread would keep removed files open until it ends. */
   releaseRemoved(): void {
     this.#chain.store.releaseRemoved();
   }
@@ -109,7 +109,7 @@ export class FollowingExecution {
     return read(input as object);
   }
 
-  /** @throws PendingUnavailableError where the block that it builds on was rolled back meanwhile */
+  /** @throws PendingUnavailableError if its parent was rolled back meanwhile */
   #pendingBlock({ executed, changes }: PendingBlockData) {
     const { header } = executed.block;
     const parent = header.number - 1;

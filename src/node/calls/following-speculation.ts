@@ -16,11 +16,11 @@ import type { ContractCompiler } from "../../evm/machine/modules/compiled-tier.t
 import { StoreExecution, type StoreExecutionData } from "./store-execution.ts";
 
 export type SpeculationThreadData = StoreExecutionData & {
-  /** Contracts that are hot run compiled. */
+  /** Whether hot contracts run compiled. */
   readonly compiles: boolean;
 };
 
-/** A `SpeculationRequest` on its way: transactions as they were signed, one after the other. */
+/** A `SpeculationRequest` as a message: concatenated signed transactions. */
 export type SentTransactions = {
   readonly header: OpenHeader;
   readonly raw: Uint8Array;
@@ -46,14 +46,14 @@ const TRIE_BYTES = 1 << 20;
 export class FollowingSpeculation {
   readonly #chain: StoreExecution;
   #block: { readonly key: string; readonly block: SpeculativeBlock } | undefined;
-  /** Blocks that came with their lists, ascending; from the one after the head of the store on. */
+  /** Blocks that arrived with their access lists, ascending from the block after the head of the store. */
   #ahead: ListedAhead[] = [];
 
   constructor(data: SpeculationThreadData, compiler: ContractCompiler) {
     this.#chain = new StoreExecution(data, TRIE_BYTES, data.compiles ? compiler : undefined);
   }
 
-  /** What the transactions read and wrote; undefined where another block is next by now. */
+  /** The reads and writes of the transactions; undefined if another block is next by now. */
   speculate({ header, raw, sizes, senders }: SentTransactions): Moved<RecordedBatch> | undefined {
     const block = this.#blockOf(header);
     if (block === undefined) return undefined;
@@ -67,8 +67,8 @@ export class FollowingSpeculation {
   }
 
   /**
-   * Executes transactions of a block that need not follow the head: the lists of the blocks between were sent before.
-   * @returns undefined where they were not
+   * Executes transactions of a block that need not follow the head: the access lists of the blocks between were sent before.
+   * @returns undefined if they are missing
    */
   executeListed({ header, hash, ...sent }: SentListedBlock): Moved<RecordedBatch> | undefined {
     const list = listIn(sent.accessList);
@@ -83,17 +83,17 @@ export class FollowingSpeculation {
     return moved(block.take());
   }
 
-  /** A thread without requests would hold removed files until it ends. */
+  /** Without this, an idle thread would keep removed files open until it ends. */
   releaseRemoved(): void {
     this.#chain.store.releaseRemoved();
   }
 
-  /** The state after the parent of `header`, by the lists of the blocks after the head of the store. */
+  /** The state after the parent of `header`, computed from the access lists of the blocks after the head of the store. */
   #listedParent({ number, parentHash }: OpenHeader): Pick<BlockParent, "state" | "blockHash"> | undefined {
     const { store } = this.#chain;
     this.#chain.catchUp();
     const head = store.head();
-    // A file that is read again begins anew.
+    // A file that is read a second time starts over.
     const ahead = this.#ahead.filter((each) => each.number > head && each.number < number);
     this.#ahead = ahead;
     if (ahead.length !== Math.max(0, number - head - 1)) return undefined;
@@ -123,7 +123,7 @@ function moved(batch: RecordedBatch): Moved<RecordedBatch> {
   return new Moved(batch, [batch.starts.buffer, batch.words.buffer, batch.bytes.buffer] as ArrayBuffer[]);
 }
 
-/** undefined: it is malformed, which the chain's thread finds out as well. */
+/** undefined: malformed, which the chain's thread detects too. */
 function listIn(accessList: Uint8Array): ListedChanges | undefined {
   try {
     return new ListedChanges(decodeBlockAccessList(accessList));

@@ -1,19 +1,19 @@
 import { hexDigits } from "../../base/primitives/hex.ts";
 import type { CallArguments } from "../../evm/execution/call/call-arguments.ts";
 
-/** In a thread of lower priority: longer than the waits for a processor that a short call may have met twice. */
+/** Duration in a thread of lower priority: longer than a short call may have waited for a processor. */
 const LONG_MS = 10;
-/** What was too long becomes short where the state changes: it is tried again after so long. */
+/** A long call can become short when the state changes, so it is tried again after this time. */
 const REMEMBERED_MS = 10_000;
-/** Some 2 KB each at most. */
+/** At most about 2 KB each. */
 const CALLS_MAX = 1_000;
-/** Calls with more calldata are tried each time: it would take long to compare. */
+/** Calls with more calldata are tried every time: comparing them would take long. */
 const DATA_BYTES_MAX = 512;
 
-/** Calls that took long in another thread, for which they need not be tried first. Programs that wait for a result send the same one again and again. */
+/** Remembers calls that took long in another thread, to skip the first try. Programs that poll for a result repeat the same call. */
 export class LongCalls {
   readonly #now: () => number;
-  /** Until when each is remembered, the oldest first. */
+  /** Expiry of each call, the oldest first. */
   readonly #untilMs = new Map<string, number>();
 
   /** @param now milliseconds of a clock that never goes back */
@@ -22,7 +22,7 @@ export class LongCalls {
   }
 
   has(method: string, args: CallArguments | undefined): boolean {
-    // The usual case: nothing is looked up.
+    // The usual case: no lookup needed.
     if (this.#untilMs.size === 0) return false;
     const key = keyOf(method, args);
     const untilMs = key === undefined ? undefined : this.#untilMs.get(key);
@@ -45,7 +45,7 @@ export class LongCalls {
   }
 }
 
-/** Equal for calls that run the same code with the same data; undefined: not to be remembered. */
+/** Equal for calls that run the same code with the same data; undefined: do not remember the call. */
 function keyOf(method: string, args: CallArguments | undefined): string | undefined {
   const data = args?.input ?? args?.data;
   if (args === undefined || (data !== undefined && data.length > DATA_BYTES_MAX)) return undefined;

@@ -1,20 +1,20 @@
 import type { TraceText } from "../../evm/tracing/json-writer.ts";
 
 /**
- * Texts of fewer characters together are copied, in some tenths of a millisecond. So many short ones, such as the traces of a block, take
- * longer as views of a buffer that is moved.
+ * Texts with fewer characters in total are copied, within tenths of a millisecond. Many short texts, such as the traces of a block, take longer
+ * as views of a transferred buffer.
  */
 const MOVED_CHARS_MIN = 1 << 20;
 /** Texts share a buffer up to this size. */
 const CHUNK_BYTES = 1 << 20;
 
-/** What a tracing method of `ExecutionReads` answers. */
+/** The answer of a tracing method of `ExecutionReads`. */
 type Traces = TraceText | readonly (TraceText | TraceItem)[];
 type TraceItem = { readonly txHash: string; readonly result?: TraceText };
 
 /**
- * The result of a tracing method for another thread: large texts as bytes whose buffers can be moved. A string is copied by both
- * threads, and the one that answers requests would encode it on its way out as well.
+ * The result of a tracing method for another thread: large texts as bytes in transferable buffers. Both threads would copy a string, and the
+ * thread that serves the request would encode it again.
  */
 export function movableTexts(traces: Traces): {
   readonly value: Traces;
@@ -47,16 +47,16 @@ export function movableTexts(traces: Traces): {
   return { value, buffers: [...buffers] };
 }
 
-/** Encodes texts one after the other into buffers that are no larger than they are: V8 collects all garbage on account of memory outside its heap. */
+/** Encodes texts into buffers of exactly their size: V8 runs full collections because of external memory. */
 class ChunkEncoder {
   readonly buffers: ArrayBuffer[] = [];
   readonly #encoder = new TextEncoder();
-  /** Bytes of the texts that are not encoded yet. */
+  /** Bytes of the texts yet to be encoded. */
   #left: number;
-  /** What is free of the last buffer. */
+  /** The free part of the last buffer. */
   #chunk = new Uint8Array(0);
 
-  /** @param texts all that `encode` is going to get */
+  /** @param texts all texts that `encode` will get */
   constructor(texts: readonly string[]) {
     this.#left = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   }

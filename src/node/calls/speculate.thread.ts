@@ -8,11 +8,11 @@ import type { SentListedBlock } from "../../evm/execution/parallel/speculation.t
 import { type ModuleStarter, RequestedModules } from "../compiled-contracts/requested-modules.ts";
 import { FollowingSpeculation, type SentTransactions, type SpeculationThreadData } from "./following-speculation.ts";
 
-/** What the thread does for its starter. */
+/** The thread's functions for its starter. */
 export type SpeculationHandlers = {
   speculate(sent: SentTransactions): RecordedBatch | undefined;
   executeListed(sent: SentListedBlock): RecordedBatch | undefined;
-  /** A compiled contract is no longer in memory where it was compiled. */
+  /** The compiling thread dropped a compiled contract. */
   dropped(key: string): void;
 };
 

@@ -19,16 +19,16 @@ import type { SpeculationHandlers } from "./speculate.thread.ts";
 
 const HEAP_MEGABYTES_MAX = 512;
 const IDLE_MS = 5 * 60_000;
-/** A message has up to `SPECULATION_LIMITS.batch` transactions, of which each can run for as long as all of a block's gas lasts. */
+/** A message has up to `SPECULATION_LIMITS.batch` transactions, and each can use all of a block's gas. */
 const ANSWER_MS_MAX = 60_000;
 
-/** What the threads follow. */
+/** The chain that the threads follow. */
 type SpeculatedChain = {
   readonly chain: Pick<ChainParts["chain"], "genesisConfig">;
   readonly store: Pick<ChainParts["store"], "followable">;
 };
 
-/** The threads that execute transactions of the next block ahead, each for a part of the contracts. */
+/** Threads that execute transactions of the next block ahead of time, each for a part of the contracts. */
 export class SpeculationThreads {
   readonly speculation: Speculation;
   readonly lanes: readonly SpeculationLane[];
@@ -45,7 +45,7 @@ export class SpeculationThreads {
     readonly timers: Timers;
   }) {
     const { count, data, compiler, onLost, timers } = options;
-    // A pool for each thread: what belongs together has to be executed by the same one.
+    // One pool per thread: transactions of the same contracts must go to the same thread.
     this.#pools = Array.from(
       { length: count },
       () =>
@@ -69,7 +69,7 @@ export class SpeculationThreads {
       try {
         return await answer;
       } catch (error) {
-        // Nothing is lost: the transactions are executed where their block is.
+        // Nothing is lost: the block builder executes the transactions itself.
         if (error instanceof ThreadLostError && error.reason !== "closed") onLost(error);
         return undefined;
       }
@@ -93,10 +93,10 @@ export class SpeculationThreads {
   }
 }
 
-/** More than these compare and apply faster than one thread does. */
+/** More threads compare and apply results faster than one thread executes. */
 const IMPORT_THREADS_MAX = 4;
 
-/** The threads that execute blocks of a chain file ahead; undefined where none do. None starts before there is a block for it. */
+/** Threads that execute blocks of a chain file ahead; undefined if disabled. None starts before the first block arrives. */
 export function createImportThreads(
   config: Config,
   log: Logger,
@@ -116,7 +116,7 @@ export function createImportThreads(
   });
 }
 
-/** The threads that speculate for `chain`; undefined where none do. None starts before there are transactions for it. */
+/** Threads that speculate for `chain`; undefined if disabled. None starts before the first transaction arrives. */
 export function createSpeculationThreads(
   config: Config,
   log: Logger,

@@ -12,24 +12,24 @@ import type { ContractCompiler } from "../../evm/machine/modules/compiled-tier.t
 import { createStateTrie } from "../../evm/state/state-trie.ts";
 import { hotTier } from "../compiled-contracts/compiled-modules.ts";
 
-/** What a thread or a process needs to know of the store that it follows. */
+/** The data that a thread or process needs to follow the store. */
 export type StoreExecutionData = {
   readonly store: FollowedStore;
   readonly cacheBytes: number;
-  /** Of the genesis file. */
+  /** Configuration from the genesis file. */
   readonly config: ChainConfig;
 };
 
-/** What executes on the chain of a store that another thread or process writes. */
+/** Executes on a chain whose store another thread or process writes. */
 export class StoreExecution {
   readonly store: StoreFollower;
   readonly modules: ExecutionModules;
   readonly #agreed: FollowedConfig;
 
   /**
-   * @param trieBytes of trie nodes that are cached
-   * @param compiler undefined: contracts that are hot are interpreted too
-   * @param pause while the store is being written
+   * @param trieBytes size of the trie node cache
+   * @param compiler undefined: hot contracts are interpreted too
+   * @param pause called while the store is being written
    */
   constructor(
     { store, cacheBytes, config }: StoreExecutionData,
@@ -52,19 +52,19 @@ export class StoreExecution {
     };
   }
 
-  /** @param head number of the block that is the newest for the reader */
+  /** @param head number of the newest block for the reader */
   reader(genesisHash: Hash, head: () => number): Omit<ChainReader, "pending"> {
     const { store, modules } = this;
     return createChainReader({ ...modules, genesisHash, store, head: () => knownBlock(store, head()) });
   }
 
-  /** Every block is there that was committed before. */
+  /** Makes every block visible that was committed before. */
   catchUp(): void {
     this.store.catchUp();
     this.followRules();
   }
 
-  /** Takes over what the validators agreed on up to the head. */
+  /** Adopts the rules that validators agreed on up to the head. */
   followRules(): void {
     this.#agreed.follow(this.store);
   }

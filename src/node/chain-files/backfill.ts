@@ -25,28 +25,28 @@ type BackfilledChain = {
 };
 
 export type BackfillOptions = {
-  /** The data directory, which `opened` is the chain of. */
+  /** The data directory of `opened`. */
   readonly directory: string;
   readonly file: string;
   readonly caches: CacheSizes;
   readonly steps: (chain: Chain) => ImportSteps;
-  /** What executes blocks on the chain of the new store. */
+  /** Executes blocks on the chain of the new store. */
   readonly executionOf: (chain: Chain) => ExecutionModules;
-  /** Called by name, for tests that die there. */
+  /** Called by name, for tests that crash there. */
   readonly failPoint?: (name: string) => void;
 };
 
 type BackfillResult = {
   readonly imported: number;
   readonly skipped: number;
-  /** The new store has every block of the chain: its log may replace the old one. */
+  /** The new store has every block of the chain, so its log may replace the old one. */
   readonly isComplete: boolean;
 };
 
 /**
- * Executes the blocks before the base of a chain, from block 0 on, in a store of their own, then copies the blocks from the base on. What the
- * file has is proven by the base: its parent hash and, since it is executed too, its state root. A call that ends early leaves a store
- * with which the next one goes on, with the same file or one that continues it.
+ * Executes the blocks before the base of a chain, from block 0 on, in a separate store, then copies the blocks from the base on. The base proves
+ * the file: by its parent hash and, since it is executed too, by its state root. A call that ends early leaves a store from which the next call
+ * continues, with the same file or a later part of it.
  * @throws ForkedImportError for a file of another chain; imported blocks are removed if the base does not follow them
  */
 export async function backfill(
@@ -76,7 +76,7 @@ export async function backfill(
       const theirs = chain.head().block.hash;
       isOfOtherChain = ours !== theirs;
       if (isOfOtherChain) throw new ForkedImportError({ number: base - 1, ours, theirs });
-      // Executed, because as its changes the old store has the whole state.
+      // Executed, because the old store holds the whole state as the base's changes.
       const consensusData = opened.chain.consensusDataOf(base);
       importFileBlock(chain, { block, consensusData }, executionOf(chain));
       failPoint("backfill:base");
@@ -112,7 +112,7 @@ function openTarget(
   }
 }
 
-/** Removes copies of blocks that were rolled back since an earlier call made them. */
+/** Removes blocks that an earlier call copied and that were rolled back since. */
 function dropDifferent(chain: Chain, opened: BackfilledChain, base: number): void {
   const { number } = chain.head().block.header;
   if (number >= base && opened.chain.blockHash(number) !== chain.blockHash(number)) {

@@ -24,7 +24,7 @@ export async function openChainFile(path: string): Promise<ChainFileContent> {
   return {
     chunks: source,
     bytesRead: () => file.bytesRead,
-    // A stream that is piped into another stays open after the other is abandoned.
+    // The file would stay open if the reader of the unpacked stream stops early.
     close: () => void file.destroy(),
   };
 }
@@ -33,7 +33,7 @@ export function chainFileSize(path: string): number {
   return statSync(path).size;
 }
 
-/** Writes encoded blocks to the file at `path`, which must not exist, and syncs it; it is removed when writing fails. */
+/** Writes encoded blocks to the file at `path`, which must not exist, and syncs it; removes the file if writing fails. */
 export async function writeChainFile(
   path: string,
   blocks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,

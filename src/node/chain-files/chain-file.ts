@@ -15,10 +15,10 @@ import type { ExecutionModules } from "../../evm/execution/block/block-execution
 import { openChainFile } from "./chain-file-io.ts";
 
 /**
- * A chain file: concatenated RLP of blocks in ascending order, the format of `geth export` and `geth import`. A block that carries a vote
- * about validators or rules, or removes a validator for an offence, has its consensus data before it, as an RLP string: its state cannot be computed without.
- * The block access list of a block (EIP-7928) may be before it as well; a block that does not agree with its list is rejected with the first difference.
- * Gzip is detected by the first two bytes when read, and chosen by the ending `.gz` when written.
+ * A chain file: concatenated RLP of blocks in ascending order, the format of `geth export` and `geth import`. If a block carries a vote about
+ * validators or rules, or removes a validator for an offence, its consensus data precedes it as an RLP string: its state depends on it. The
+ * block's access list (EIP-7928) may precede it as well; a block that disagrees with its list is rejected with the first difference. Readers
+ * detect gzip by the first two bytes; writers use it if the name ends in `.gz`.
  */
 
 /** The file does not hold a block where one must start. */
@@ -26,14 +26,14 @@ class InvalidChainFileError extends NodeError {
   readonly code = "INVALID_CHAIN_FILE";
 }
 
-/** A longer item is not a block: EIP-7934 allows 8 MiB, the rest is room for chains without it. */
+/** A longer item is not a block: EIP-7934 allows 8 MiB, and chains without it need some room. */
 const BLOCK_BYTES_MAX = 64 << 20;
 
 export type FileBlock = {
   readonly block: Block;
   /** Empty if the file has none. */
   readonly consensusData: Uint8Array;
-  /** RLP of the list that comes with it, where one does. */
+  /** RLP of the access list, if the file has one. */
   readonly accessList?: Uint8Array | undefined;
 };
 
@@ -44,15 +44,15 @@ export type EncodedBlock = Pick<Block, "hash" | "header"> & {
 };
 
 /**
- * A block of a chain file that waits for its turn. Only its header is decoded: the objects of a block take several times the memory of
- * its bytes, and live through collections while they wait.
+ * A block of a chain file that waits for its turn. Only its header is decoded: a decoded block takes several times the memory of its bytes and
+ * would survive collections while it waits.
  */
 export type WaitingBlock = EncodedBlock & {
-  /** How many blocks of the file are before it. */
+  /** Number of blocks before it in the file. */
   readonly ordinal: number;
   /** Empty if the file has none. */
   readonly consensusData: Uint8Array;
-  /** RLP of the list before it, where there is one. */
+  /** RLP of the preceding access list, if there is one. */
   readonly encodedAccessList: Uint8Array | undefined;
   /** Bytes of the file read so far, as stored, for showing progress. */
   readonly bytesRead: number;
@@ -68,7 +68,7 @@ export async function* readChainFile(path: string): AsyncGenerator<WaitingBlock>
     yield* blocksIn(chunks, bytesRead);
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    // zlib's codes begin so.
+    // Codes of zlib's errors start with Z_.
     if (!(cause instanceof InvalidChainFileError) && !code?.startsWith("Z_")) throw cause;
     throw new InvalidChainFileError(`${path}: ${message}`, { path }, { cause });
   } finally {
@@ -98,7 +98,7 @@ async function* blocksIn(source: AsyncIterable<Uint8Array>, bytesRead: () => num
       offset = end;
       end = itemEnd(pending, offset);
     }
-    // Copied: blocks are views of the chunk, whose memory must not be retained for the rest.
+    // Copied: blocks are views of the chunk, and the remainder must not keep the whole chunk in memory.
     pending = Uint8Array.from(pending.subarray(offset));
   }
   if (pending.length > 0) {
@@ -109,14 +109,14 @@ async function* blocksIn(source: AsyncIterable<Uint8Array>, bytesRead: () => num
 /** @throws InvalidChainFileError */
 export function decodeWaitingBlock({ header, bytes, ordinal, consensusData, ...waiting }: WaitingBlock): FileBlock {
   const { encodedAccessList: accessList } = waiting;
-  // The one that the header commits to is compared with what the block does; of another list its form has to be right.
+  // The list that the header commits to is compared with the block's execution. Any other list must at least be well-formed.
   if (accessList !== undefined && keccak256Hash(accessList) !== header.blockAccessListHash) {
     readInFile(accessList, ordinal, decodeBlockAccessList);
   }
   return { block: readInFile(bytes, ordinal, decodeBlock), consensusData, accessList };
 }
 
-/** What `read` makes of block `ordinal` of the file. */
+/** The result of `read` for block `ordinal` of the file. */
 function readInFile<T>(bytes: Uint8Array, ordinal: number, read: (bytes: Uint8Array) => T): T {
   try {
     return read(bytes);
@@ -130,7 +130,7 @@ function isString(item: Uint8Array): boolean {
   return item[0]! < 0xc0;
 }
 
-/** The first item of a block is a header, which begins with a hash; that of an access list is an account, which begins with an address. */
+/** A block's first item is a header, which begins with a hash. An access list's first item is an account, which begins with an address. */
 function isAccessList(item: Uint8Array): boolean {
   const first = contentAt(item, 0);
   return first === item.length || item[contentAt(item, first)] === 0x80 + ADDRESS_LENGTH;
@@ -166,7 +166,7 @@ function itemEnd(bytes: Uint8Array, offset: number): number {
 
 /**
  * Executes a block of a chain file with the vote it carries, and makes it the head.
- * @param fileBlock.senders senders of the first transactions, if already recovered
+ * @param fileBlock.senders senders of the first transactions, as far as they are recovered
  * @throws as `importBlock`, InvalidChainFileError
  */
 export function importFileBlock(
@@ -182,7 +182,7 @@ export function importFileBlock(
   });
 }
 
-/** What the votes and offences of a block change in the state after its parent, which is of the chain, if it has some. */
+/** The state changes by the votes and offences of a block whose parent is in the chain, if it has any. */
 export function systemUpdateOf(
   chain: Pick<Chain, "config" | "stateAt">,
   consensusData: Uint8Array,
@@ -202,7 +202,7 @@ export function systemUpdateOf(
 
 export type ExportedChain = Pick<Chain, "block" | "consensusDataOf" | "accessList">;
 
-/** Block `number` as a chain file holds it; with its access list, which other clients do not read, where that is requested. */
+/** Block `number` as a chain file holds it, with its access list if requested; other clients do not read lists. */
 export function exportFileBlock(chain: ExportedChain, number: number, hasAccessList = false): Uint8Array {
   const data = chain.consensusDataOf(number);
   const isNeeded = decodeConsensusData(data)?.cast !== undefined;

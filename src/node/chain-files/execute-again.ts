@@ -7,9 +7,9 @@ import { systemUpdateOf } from "./chain-file.ts";
 export type WrongBlock = { readonly number: number; readonly what: string };
 
 /**
- * Executes stored blocks again, each on the state that is stored of its parent, and gives those whose gas, receipts, state root or rules differ: blocks
- * that another node would not take.
- * @param range blocks that the chain has, the first after one whose state it has
+ * Executes stored blocks again, each on the stored state of its parent, and yields blocks whose gas, receipts, state root or rules differ: other
+ * nodes would reject them.
+ * @param range blocks of the chain, the first after a block whose state is stored
  */
 export async function* wrongBlocks(
   chain: Chain,

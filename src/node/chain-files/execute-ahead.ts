@@ -14,32 +14,35 @@ import type { Evm } from "../../evm/machine/evm.ts";
 import type { WaitingBlock } from "./chain-file.ts";
 
 export const AHEAD_LIMITS = {
-  /** Gas of the blocks that go before: a thread takes 2 s of CPU to start and to compile, as executing these does. */
+  /** Gas to execute before threads start: a thread takes 2 s of CPU to start and compile, as does executing this much. */
   gasBefore: 300_000_000n,
-  /** Mean gas of a block's transactions where one thread executes: with less, recovering senders leaves it no processor. With more threads it is `SPECULATION_LIMITS.gasMin`. */
+  /**
+   * Minimum mean gas of a block's transactions for a single thread: below it, recovering senders leaves no free processor. With more threads the
+   * minimum is `SPECULATION_LIMITS.gasMin`.
+   */
   gasMinOfOne: 400_000n,
 };
 
-/** The threads' part of a block's transactions moves by so much after each block, and is never less than the second. */
+/** The threads' share of a block's transactions moves by SHARE_STEP after each block, and never falls below SHARE_MIN. */
 const SHARE_STEP = 1 / 16;
 const SHARE_MIN = 1 / 4;
 
-/** What the threads recorded of a block. */
+/** What the threads recorded for a block. */
 type Answers = { readonly batches: Promise<readonly (RecordedBatch | undefined)[]>; isReady: boolean };
 
 /**
- * Blocks of a chain file that come with their access lists: threads execute a part of each block's transactions before it is the block's turn,
- * and the chain's thread executes the others. What a list says wrong costs time: what was read is compared before it is applied.
+ * Blocks of a chain file with access lists: threads execute a part of each block's transactions before its turn, and the chain's thread executes
+ * the rest. A wrong list only costs time: recorded reads are compared before the results are applied.
  */
 export class ListedExecutions implements RecordedExecutions {
   readonly counts: AppliedCounts = { applied: 0, conflicts: 0 };
   readonly #lanes: readonly ListedLane[];
-  /** By block, before its turn. */
+  /** Answers by block, before its turn. */
   readonly #answers = new Map<Hash, Answers>();
-  /** Of the block whose turn it is, by transaction. */
+  /** Results for the current block, by transaction. */
   readonly #recorded = new Map<Hash, { readonly batch: RecordedBatch; readonly start: number }>();
   readonly #gasMin: bigint;
-  /** Of worthwhile blocks. Once it is enough all lists are sent: the state before a block needs those of the blocks before. */
+  /** Gas of worthwhile blocks. Above the limit all lists are sent, since the state before a block depends on the lists of its predecessors. */
   #gasBefore = 0n;
   #share: number;
 
@@ -49,7 +52,7 @@ export class ListedExecutions implements RecordedExecutions {
     this.#share = lanes.length / (lanes.length + 1);
   }
 
-  /** Has the next block executed. @param senders of its first transactions */
+  /** Sends the next block to the threads. @param senders of its first transactions */
   send({ header, hash, bytes, encodedAccessList }: WaitingBlock, senders: readonly Address[]): void {
     if (encodedAccessList === undefined) return;
     const isWorthwhile = senders.length > 0 && header.gasUsed >= this.#gasMin * BigInt(senders.length);
@@ -77,7 +80,7 @@ export class ListedExecutions implements RecordedExecutions {
     this.#answers.set(hash, answers);
   }
 
-  /** It is the turn of block `hash`: resolves once all that was recorded of it is here. */
+  /** Starts the turn of block `hash`; resolves once all results for it have arrived. */
   async begin(hash: Hash): Promise<void> {
     this.#recorded.clear();
     const answers = this.#answers.get(hash);
@@ -97,7 +100,7 @@ export class ListedExecutions implements RecordedExecutions {
     return recorded && new RecordedExecution(recorded.batch, recorded.start, evm, this.counts);
   }
 
-  /** The transactions of each lane, by position: those of a lane, and those that stay here, are from all of the block. */
+  /** The transactions of each lane, by position. The transactions of a lane, and those of this thread, are spread over the whole block. */
   #partsOf(count: number): readonly number[][] {
     const parts = this.#lanes.map((): number[] => []);
     let sent = 0;

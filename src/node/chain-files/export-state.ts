@@ -6,7 +6,7 @@ import { dumpState } from "../../chain/inspect/state-dump.ts";
 import type { LogBlockStore } from "../../chain/store/log-block-store.ts";
 import { dumpedAccountText } from "../../rpc/methods/debug/state.ts";
 
-/** Accounts that are read and written at once. */
+/** Accounts to read and write at once. */
 const PAGE = 1_000;
 
 /**

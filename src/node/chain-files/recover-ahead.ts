@@ -16,16 +16,14 @@ export type SenderRecovery<Item extends EncodedBlock = EncodedBlock> = {
   close(): Promise<void>;
 };
 
-/** Far more than a task takes on a machine that swaps: it fails only where the thread hangs. */
+/** Far longer than a task takes on a machine that swaps: only a hanging thread reaches it. */
 const RECOVERY_MS_MAX = 120_000;
 
-/** A block of fewer transactions is not worth the message to a thread. */
+/** Fewer transactions are not worth a message to a thread. */
 const TRANSACTIONS_MIN = 4;
-/** Transactions of one task, some 50 ms: all threads work on the first block, and none has much left when the others are idle. */
+/** Transactions of one task, about 50 ms: all threads share the first block, and none has much left when the others become idle. */
 const PART_LENGTH = 512;
-/**
- * Parts in the queue of a thread, some 400 ms of work: with one alone it would be idle until the chain's thread has executed its block.
- */
+/** Tasks queued for a thread, about 400 ms of work: with only one, the thread would idle until the chain's thread has executed its block. */
 const PARTS_QUEUED = 16;
 
 export function createSenderRecovery(
@@ -57,7 +55,7 @@ export function createSenderRecovery(
       try {
         return firstSenders(await Promise.all(parts));
       } catch {
-        // The executor recovers them: slower, with the same outcome.
+        // The executor recovers the senders instead: slower, but with the same result.
         return [];
       }
     },
@@ -66,8 +64,8 @@ export function createSenderRecovery(
 }
 
 /**
- * The items of `source` with the senders of their blocks. Up to `ahead` further blocks are read and in recovery meanwhile. Where the
- * source fails, the items before come first.
+ * Yields the items of `source` with the senders of their blocks, while up to `ahead` further blocks are read and recovered. If the source fails,
+ * the items before the failure come first.
  * @param isWanted false for a block whose senders are not needed
  */
 export async function* recoverAhead<Item extends EncodedBlock>(
@@ -106,7 +104,7 @@ export async function* recoverAhead<Item extends EncodedBlock>(
 
 const NO_SENDERS: Promise<readonly Address[]> = Promise.resolve([]);
 
-/** None of a block that is malformed: decoding it, when it is its turn, says what is wrong. */
+/** Empty for a malformed block: decoding it reports the fault when its turn comes. */
 function canonicalTransactions(bytes: Uint8Array): readonly Uint8Array[] {
   try {
     return readCanonicalTransactions(bytes);
@@ -116,7 +114,7 @@ function canonicalTransactions(bytes: Uint8Array): readonly Uint8Array[] {
   }
 }
 
-/** The senders in `parts`, up to the end of the first part that lacks some. */
+/** The senders in `parts`, up to the end of the first incomplete part. */
 function firstSenders(parts: readonly Uint8Array[]): readonly Address[] {
   const senders: Address[] = [];
   for (const bytes of parts) {

@@ -32,27 +32,26 @@ export class ForkedImportError extends NodeError {
   }
 }
 
-/** Blocks read before they are executed, for each thread: enough that none waits. Each has at most 8 MiB. */
+/** Blocks to read ahead of execution for each thread, so that none waits. Each has at most 8 MiB. */
 const BLOCKS_AHEAD = 2;
 /**
- * As many as processors, though this thread executes meanwhile: a recovery takes as long as an execution, and what waits for the other
- * leaves a processor idle. More than four recover faster than one thread executes transfers.
+ * One thread per processor, although this thread executes meanwhile: recovery takes as long as execution, and waiting for the other leaves a
+ * processor idle. More than four threads recover faster than one thread executes transfers.
  */
 const RECOVERY_THREADS_MAX = 4;
 
 export type ImportSteps = {
-  /** Asked before each block: false ends the import. */
+  /** Called before each block: false ends the import. */
   readonly mayContinue: () => boolean;
-  /** Executes a block after the head and makes it the head. @param senders as `SenderRecovery.recover` gives them */
+  /** Executes a block after the head and makes it the head. @param senders from `SenderRecovery.recover` */
   readonly importBlock: (fileBlock: FileBlock, senders: readonly Address[]) => void;
-  /** Called after each block. @param bytesRead of the file, as stored */
+  /** Called after each block. @param bytesRead bytes of the file read so far, as stored */
   readonly onBlock?: (bytesRead: number) => void;
 };
 
 /**
- * Imports the blocks of the chain file at `path` that `chain` lacks. Their senders are recovered in other threads, ahead of
- * execution.
- * @throws ForkedImportError, InvalidChainFileError, and what `importBlock` throws; the blocks before are then imported
+ * Imports the blocks of the chain file at `path` that `chain` lacks. Other threads recover their senders ahead of execution.
+ * @throws ForkedImportError, InvalidChainFileError, and errors of `importBlock`; the blocks before stay imported
  */
 export async function importChainFile(
   path: string,
@@ -93,7 +92,7 @@ export async function importChainFile(
         throw new ForkedImportError({ number: header.number, ours: known, theirs: hash });
       }
       onBlock?.(waiting.bytesRead);
-      // Signals, threads and other calls have their turn between two blocks.
+      // Lets signals, threads and other calls run between two blocks.
       await setImmediate();
     }
     return { imported, skipped };
@@ -102,7 +101,7 @@ export async function importChainFile(
   }
 }
 
-/** `recovery`, after which `ahead` gets the blocks in their order. */
+/** `recovery` that also passes the blocks to `ahead`, in order. */
 function executingAhead(recovery: SenderRecovery, ahead: ListedExecutions): SenderRecovery<WaitingBlock> {
   let before: Promise<unknown> = Promise.resolve();
   return {
@@ -122,9 +121,8 @@ function executingAhead(recovery: SenderRecovery, ahead: ListedExecutions): Send
 }
 
 /**
- * Writes blocks `first` to `last`, which must exist, to a chain file at `path`, which must not. The file ends early where
- * `mayContinue` says so.
- * @returns how many blocks the file holds
+ * Writes blocks `first` to `last`, which must exist, to a chain file at `path`, which must not. Stops early once `mayContinue` is false.
+ * @returns the number of blocks in the file
  */
 export async function exportChainFile(
   path: string,
@@ -149,7 +147,7 @@ export async function exportChainFile(
   return exported;
 }
 
-/** As `setAsideBlocks`, which may be ended: it then returns undefined, and there is no file. */
+/** `setAsideBlocks` that can be interrupted: it then returns undefined and leaves no file. */
 export async function setAsideSomeBlocks(
   directory: string,
   chain: ExportedChain & Pick<Chain, "blockHash">,
@@ -173,7 +171,7 @@ export async function setAsideSomeBlocks(
 
 /**
  * Writes blocks `first` to `last`, which exist, to a chain file in `directory`; it is durable when the promise resolves.
- * @returns its path, which names the last block's hash: the same blocks are written once
+ * @returns its path, which contains the last block's hash: the same blocks are written only once
  */
 export async function setAsideBlocks(
   directory: string,

@@ -12,28 +12,28 @@ export type CompileInput = {
   readonly hash: Hash;
   readonly code: Uint8Array;
   readonly hardfork: Hardfork;
-  /** Where emitted modules are stored, and how many bytes of them; undefined: nowhere */
+  /** Where emitted modules are stored, and the maximum size of all; undefined: nowhere */
   readonly files: { readonly directory: string; readonly bytesMax: number } | undefined;
 };
 
 export type CompileResult = {
-  /** undefined: the contract would become too large a module. */
+  /** undefined: the module would be too large. */
   readonly compiled: { readonly module: WebAssembly.Module; readonly bytes: number } | undefined;
   readonly isFromFile: boolean;
-  /** Of all files, where one was written. */
+  /** Size of all files, if one was written. */
   readonly fileBytes: number;
   /** Why a file could not be read or written. */
   readonly fileError: string | undefined;
 };
 
-/** A thread that serves connections gets nine times as much of a processor as this one; a processor that no other needs is its own. */
+/** Threads that serve connections get nine times the CPU share of this one; an idle processor runs it at full speed. */
 const NICE = 10;
 
-/** The emitter of a fork, and the store of its output. */
+/** The emitter for one fork, and the files of its output. */
 class ForkCompiler {
   readonly #emitter: ContractEmitter;
   readonly #files: ModuleFiles | undefined;
-  /** Names of files begin with the fork and what its emitter is like: another version has other files. */
+  /** File names begin with the fork and a fingerprint of the emitter, so that versions do not share files. */
   readonly #prefix: string;
 
   constructor(hardfork: Hardfork, files: ModuleFiles | undefined) {
@@ -58,7 +58,7 @@ class ForkCompiler {
     const bytes = stored ?? this.#emitter.emit(code);
     if (bytes && !stored) attempt(() => this.#files?.write(name, bytes));
     return {
-      // The module is shared with the thread that asked, and with it its machine code.
+      // The requesting thread shares the module and its machine code.
       compiled: bytes && { module: compileOptimised(bytes, { threads: 1 }), bytes: bytes.length },
       isFromFile: stored !== undefined,
       fileBytes: this.#files?.bytes ?? 0,

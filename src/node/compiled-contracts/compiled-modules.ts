@@ -3,14 +3,14 @@ import type { Hash } from "../../base/primitives/hash.ts";
 import type { EvmOptions } from "../../evm/machine/engine.ts";
 import type { ContractCompiler } from "../../evm/machine/modules/compiled-tier.ts";
 
-/** A contract compiled, and the memory it is counted with. */
+/** A compiled contract and the memory it counts for. */
 export type CompiledModule = { readonly module: WebAssembly.Module; readonly bytes: number };
 
-/** Compiled contracts in memory, bounded in bytes; the least recently asked for are dropped. */
+/** Cache of compiled contracts, bounded in bytes; evicts the least recently used. */
 export class CompiledModules {
   readonly #bytesMax: number;
   readonly #onDropped: (key: string) => void;
-  /** The most recently asked for last */
+  /** The most recently used last */
   readonly #modules = new Map<string, CompiledModule>();
   #bytes = 0;
   #dropped = 0;
@@ -32,7 +32,7 @@ export class CompiledModules {
     return this.#bytes;
   }
 
-  /** How many were dropped so far. */
+  /** Number of evictions so far. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -74,12 +74,12 @@ export class CompiledModules {
 }
 
 /**
- * Gas for each byte of code that a contract uses before it is compiled. Emission and V8 take some 60 µs a byte in a thread of their
- * own, in which the interpreter uses some 100,000 gas: so compilation costs at most as much CPU as interpretation did before.
+ * Gas per byte of code that a contract uses before it is compiled. Emission and V8 take about 60 µs per byte in another thread; the interpreter
+ * uses about 100,000 gas in that time. So compilation costs at most as much CPU as interpretation did before.
  */
 export const HOT_GAS_PER_BYTE = 100_000;
 
-/** Options of an engine that runs hot contracts compiled. */
+/** Options for an engine that compiles hot contracts. */
 export function hotTier(compiler: ContractCompiler): Pick<EvmOptions, "tier"> {
   return { tier: { compiler, hotGasPerByte: HOT_GAS_PER_BYTE } };
 }

@@ -8,13 +8,13 @@ const SUM_BYTES = 32;
 const SUFFIX = ".wasm";
 
 /**
- * Files in a directory that may be deleted at any time, bounded in bytes: the least recently read are removed. Each begins with the
- * SHA-256 of its contents; a file that differs from it counts as missing. Several processes may share the directory.
+ * Files in a cache directory, which may be deleted at any time. Their total size is bounded; the least recently read are removed. Each file
+ * begins with the SHA-256 of its contents, and a mismatch counts as missing. Several processes may share the directory.
  */
 export class ModuleFiles {
   readonly #directory: string;
   readonly #bytesMax: number;
-  /** As far as this process knows; undefined before the first write. */
+  /** As far as this process knows; undefined before its first write. */
   #bytes: number | undefined;
 
   constructor(directory: string, bytesMax: number) {
@@ -22,12 +22,12 @@ export class ModuleFiles {
     this.#bytesMax = bytesMax;
   }
 
-  /** Bytes of all files, where something was written. */
+  /** Size of all files, if this process wrote one. */
   get bytes(): number {
     return this.#bytes ?? 0;
   }
 
-  /** @throws an error of the file system other than that the file is missing */
+  /** @throws errors of the file system, except for a missing file */
   read(name: string): Uint8Array<ArrayBuffer> | undefined {
     const path = this.#pathOf(name);
     let file: Buffer<ArrayBuffer>;
@@ -43,7 +43,7 @@ export class ModuleFiles {
     return sumOf(contents).equals(file.subarray(0, SUM_BYTES)) ? new Uint8Array(contents) : undefined;
   }
 
-  /** @throws an error of the file system */
+  /** @throws errors of the file system */
   write(name: string, contents: Uint8Array): void {
     makeFolder(this.#directory);
     replaceFile(this.#pathOf(name), Buffer.concat([sumOf(contents), contents]), 0o600);
@@ -51,7 +51,7 @@ export class ModuleFiles {
     if (this.#bytes > this.#bytesMax || this.#bytes === SUM_BYTES + contents.length) this.#prune();
   }
 
-  /** Counts what there is, also of other processes, and removes the oldest until three quarters of the bound are left. */
+  /** Counts all files, also of other processes, and removes the oldest until three quarters of the bound remain. */
   #prune(): void {
     const files = readdirSync(this.#directory).flatMap((name) => {
       const path = join(this.#directory, name);

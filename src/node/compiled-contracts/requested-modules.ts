@@ -7,24 +7,24 @@ import { CompiledModules } from "./compiled-modules.ts";
 /** A contract that is hot in another thread. */
 export type ModuleRequest = Omit<CompileInput, "files">;
 
-/** Where threads get compiled contracts from. */
+/** Provides threads with compiled contracts. */
 export interface ModuleSource {
   request(input: ModuleRequest): Promise<{ readonly module: WebAssembly.Module } | undefined>;
-  /** @returns how to end it */
+  /** @returns unsubscribes */
   onDropped(listener: (key: string) => void): () => void;
 }
 
-/** What a thread with `RequestedModules` asks of its starter. */
+/** Functions of the starter that a thread with `RequestedModules` calls. */
 export type ModuleStarter = {
   compile(request: ModuleRequest): Promise<WebAssembly.Module | undefined>;
 };
 
-/** @param source undefined: contracts stay with the interpreter */
+/** @param source undefined: contracts are only interpreted */
 export function moduleStarter(source: ModuleSource | undefined): ModuleStarter {
   return { compile: async (request) => (await source?.request(request))?.module };
 }
 
-/** Compiled contracts of a thread, which come from the thread that compiles for all. They are dropped when that thread drops them. */
+/** Compiled contracts of a thread, requested from the compiling thread and dropped when that thread drops them. */
 export class RequestedModules implements ContractCompiler {
   readonly #request: ModuleStarter["compile"];
   readonly #modules = new CompiledModules(Number.POSITIVE_INFINITY);
@@ -39,10 +39,10 @@ export class RequestedModules implements ContractCompiler {
     if (known === undefined) {
       this.#request({ hash, code, hardfork }).then(
         (module) => {
-          // Its memory is counted where it was compiled.
+          // The compiling thread counts its memory.
           if (module) this.#modules.add(key, { module, bytes: 0 });
         },
-        // It stays with the interpreter.
+        // The contract stays with the interpreter.
         () => {},
       );
     }

@@ -17,30 +17,30 @@ import { cachePath, isInMemory } from "../config/home.ts";
 import type { CompileInput, CompileResult, ContractCompilation } from "./compile-contracts.thread.ts";
 import { type CompiledModule, CompiledModules } from "./compiled-modules.ts";
 
-/** The largest contract takes some two seconds of a processor, of which its thread may get a tenth. */
+/** The largest contract takes about two seconds of CPU, and the thread may get a tenth of a processor. */
 const COMPILE_MS_MAX = 120_000;
 
-/** Contracts remembered as not to be compiled; then all of them are forgotten. */
+/** Rejected contracts to remember; the full set is cleared. */
 const REJECTED_MAX = 10_000;
 
-/** Bytes of memory for each byte of a module: V8 has the module, its optimised code and tables for it. */
+/** Memory per byte of a module: V8 holds the module, its optimised code and tables. */
 const MEMORY_PER_BYTE = 4;
 
 type ThreadedCompilerOptions = {
-  /** Memory of all compiled contracts together; the least recently asked for are dropped. */
+  /** Memory of all compiled contracts; the least recently used are evicted. */
   readonly cacheBytesMax: number;
   /** Where emitted modules are stored for the next start and for other processes; undefined: nowhere */
   readonly files?: CompileInput["files"];
 };
 
-/** Compiles contracts in a thread of its own, one after the other, and remembers the modules. */
+/** Compiles contracts in another thread, one at a time, and caches the modules. */
 export class ThreadedCompiler implements ContractCompiler {
   readonly #options: ThreadedCompilerOptions;
   readonly #log: Logger;
   readonly #thread: Pool<ContractCompilation>;
   readonly #modules: CompiledModules;
   readonly #pending = new Map<string, Promise<CompiledModule | undefined>>();
-  /** Called with the key of each module that is dropped. */
+  /** Called with the key of each evicted module. */
   readonly #onDropped = new Set<(key: string) => void>();
   readonly #rejected = new Set<string>();
   readonly #outcomes: Counter;
@@ -107,7 +107,7 @@ export class ThreadedCompiler implements ContractCompiler {
     return this.#modules.dropped;
   }
 
-  /** The compiled contract, once it is there; undefined: it stays with the interpreter, or the thread has enough to do. */
+  /** Resolves to the compiled contract; undefined: it stays with the interpreter, or the queue is full. */
   request(input: Omit<CompileInput, "files">): Promise<CompiledModule | undefined> {
     const key = CompiledModules.keyOf(input.hash, input.hardfork);
     const known = this.#modules.find(key);
@@ -120,13 +120,13 @@ export class ThreadedCompiler implements ContractCompiler {
     return compiling;
   }
 
-  /** Calls `listener` with the key of each module that is dropped; answers how to end that. */
+  /** Calls `listener` with the key of each evicted module. @returns unsubscribes */
   onDropped(listener: (key: string) => void): () => void {
     this.#onDropped.add(listener);
     return () => this.#onDropped.delete(listener);
   }
 
-  /** Contracts that wait for the thread, with the one in it. */
+  /** Contracts waiting for the thread, including the current one. */
   get waiting(): number {
     return this.#thread.busy + this.#thread.waiting;
   }
@@ -146,7 +146,7 @@ export class ThreadedCompiler implements ContractCompiler {
       });
       if (compiled) return this.#remember(key, compiled);
     } catch {
-      // Its code stays with the interpreter; a thread that is closed rejects too.
+      // The code stays with the interpreter. A closed thread rejects as well.
       this.#outcomes.add(1, { outcome: "failed" });
     } finally {
       this.#pending.delete(key);
@@ -156,7 +156,7 @@ export class ThreadedCompiler implements ContractCompiler {
     return undefined;
   }
 
-  /** A disk that does not work costs only the time to emit contracts again. */
+  /** A failing disk only costs the time to emit contracts again. */
   #noteFiles({ fileBytes, fileError }: CompileResult): void {
     this.#fileBytes = fileBytes;
     if (fileError === undefined) return;

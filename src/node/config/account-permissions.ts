@@ -7,19 +7,19 @@ import { invalidSetting } from "./errors.ts";
 import { CONFIG_FILE_BYTES_MAX } from "./home.ts";
 import { WatchedFiles } from "./watched-files.ts";
 
-/** Accounts that may; "all": every account may. */
+/** Accounts that are allowed; "all": every account. */
 type Allowed = ReadonlySet<Address> | "all";
 
 type Permissions = { readonly send: Allowed; readonly deploy: Allowed };
 
-/** Each is a member of the file; one that is missing allows all. */
+/** Members of the file; a missing one allows all accounts. */
 const KINDS = ["send", "deploy"] as const satisfies readonly (keyof Permissions)[];
 /** A file of 10 MB. */
 const ACCOUNTS_MAX = 200_000;
 
 /**
- * Who may send transactions to this node's pool, and who may create contracts with them: `{"send": ["0x…"], "deploy": ["0x…"]}`. Read again
- * within a second of a change; while it cannot be read nobody may.
+ * Who may send transactions to this node's pool, and who may create contracts with them: `{"send": ["0x…"], "deploy": ["0x…"]}`. The file is
+ * reloaded within a second of a change; while it is unreadable, no account may.
  */
 export class AccountPermissions {
   readonly #file: WatchedFiles<Permissions>;

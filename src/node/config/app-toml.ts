@@ -8,8 +8,8 @@ import { OPTIONS } from "./schema.ts";
 import type { Option } from "./value-types.ts";
 
 /**
- * Text of a new `app.toml`: every setting with its description and default. Settings are commented out, so that a value in
- * force in the file is always somebody's choice and a later version's better default reaches old homes.
+ * Text of a new `app.toml`: every setting with its description and default. Settings are commented out: a value in force is then always an
+ * operator's choice, and a later version's better default reaches old homes.
  */
 export function renderAppToml(): string {
   const lines = [
@@ -26,7 +26,7 @@ export function renderAppToml(): string {
     lines.push("", `# ${option.description}`);
     if (option.type.expects !== "a text") lines.push(`# Takes ${option.type.expects}.`);
     const printed = option.type.print(option.default);
-    // Not in the form of a line where one is in force: two lines of one key are an error.
+    // Not written as a TOML line if a value is in force: a duplicate key is an error.
     if (option.init === undefined) lines.push(`# ${name} = ${printed}`);
     else lines.push(`# Default: ${printed}`, `${name} = ${option.type.print(option.init)}`);
   }
@@ -34,7 +34,7 @@ export function renderAppToml(): string {
 }
 
 /**
- * `text` of an `app.toml` with `key` set to `literal`; everything else stays, comments too.
+ * `text` of an `app.toml` with `key` set to `literal`; keeps everything else, including comments.
  * @param literal TOML, as the setting's type prints it
  */
 export function setInAppToml(text: string, key: string, literal: string): string {
@@ -58,8 +58,8 @@ export function setInAppToml(text: string, key: string, literal: string): string
 }
 
 /**
- * Where the value of `key` begins in the text of an `app.toml`, both counted from 1; undefined where its key is not written on
- * one line under its table, say in an inline table.
+ * Position of `key`'s value in the text of an `app.toml`, both counted from 1; undefined if the key is not on one line under its table, for
+ * example in an inline table.
  */
 export function positionInAppToml(
   text: string,
@@ -91,10 +91,7 @@ function isTable(line: string, group?: string): boolean {
   return name !== undefined && (group === undefined || name === group);
 }
 
-/**
- * Sets `key` in the home's `app.toml`, which is made if it is missing; comments and everything else stay. A crash leaves the old file
- * or the new one.
- */
+/** Sets `key` in the home's `app.toml`, which is created if missing; keeps comments and everything else. A crash leaves the old or the new file. */
 export function editAppToml(home: string, key: string, value: unknown): void {
   const option = OPTIONS.find((each) => each.key === key)!;
   const path = appTomlPath(home);

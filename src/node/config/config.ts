@@ -24,23 +24,23 @@ export type Config = {
 } & {
   readonly devChain: { readonly [Name in keyof typeof DEV_FLAGS]: Value<(typeof DEV_FLAGS)[Name]> };
   readonly limits: Limits;
-  /** Absolute path of the folder that holds everything of one chain. */
+  /** Absolute path of the folder with all data of one chain. */
   readonly home: string;
-  /** A dev chain: unlocked accounts of a public phrase, every namespace open. */
+  /** A dev chain: accounts of a public mnemonic are unlocked, all namespaces are open. */
   readonly dev: boolean;
-  /** This start makes blocks although the clock jumped far forward or is after 2099. */
+  /** Makes blocks although the clock jumped far forward or is after 2099. */
   readonly acceptsClock: boolean;
 };
 
 export type LoadedConfig = {
   readonly config: Config;
-  /** Where each value came from, by key: `--json-rpc.api`, `environment EVMINT_JSON_RPC_API`, the file's path, `--dev` or `default`. */
+  /** The origin of each value, by key: `--json-rpc.api`, `environment EVMINT_JSON_RPC_API`, the file's path, `--dev` or `default`. */
   readonly origins: ReadonlyMap<string, string>;
 };
 
 /**
- * Fixed limits of a node that tests change: lower to reach them, or higher so that a busy machine does not.
- * Each is a constant beside the code that it bounds. Others are used where they stand; docs/reference/settings.md lists all.
+ * Fixed limits that tests change: lower to reach them, or higher so that a busy machine does not. Each is a constant beside the code that it
+ * bounds. docs/reference/settings.md lists all fixed limits.
  */
 export const LIMITS = {
   server: SERVER_LIMITS,

@@ -30,7 +30,7 @@ export function dangersOf(config: Config): string[] {
 }
 
 /**
- * The dev chain's accounts are unlocked from the start, so it is not put on a network by one setting alone.
+ * A dev chain's accounts are unlocked from the start, so a single setting must not expose it to a network.
  * @throws InvalidConfigError
  */
 export function assertDevIsPrivate(config: Config): void {

@@ -6,7 +6,7 @@ import { DEFAULT_ALLOWED_HOSTS, DEFAULT_ALLOWED_ORIGINS } from "../../rpc/transp
  * `mempool/options.ts`, and fixed limits beside the code they bound. A unit ends the name. Where several clients publish a figure we take
  * geth's, because tools are tried against it.
  */
-/** Tools whose answers a dev chain can give where they disagree; evmint: Hardhat's and geth's. */
+/** Tools whose answers a dev chain can give where tools differ; evmint: those of Hardhat and geth. */
 export const DEV_DIALECTS = ["evmint", "anvil"] as const;
 
 export const DEFAULTS = {
@@ -15,10 +15,10 @@ export const DEFAULTS = {
 
   /** Loopback: calls from the network have to be configured. */
   rpcAddress: { host: "127.0.0.1", port: 8545 },
-  /** The service's documented default. Dev chains, which hold unlocked accounts, and the `app.toml` of `init` stay on loopback. */
+  /** The service's documented default. Dev chains, which hold unlocked accounts, and the `app.toml` of `init` use loopback. */
   wsAddress: { host: "0.0.0.0", port: 8546 },
   wsAddressLoopback: { host: "127.0.0.1", port: 8546 },
-  /** What a wallet and a contract need; everything else is opened by name. */
+  /** What wallets and contracts need; operators open other namespaces by name. */
   rpcApi: ["eth", "net", "web3"],
   /** A page on another site that resolves its own name to 127.0.0.1 carries that name in its Host header. */
   rpcVhosts: DEFAULT_ALLOWED_HOSTS,
@@ -26,16 +26,16 @@ export const DEFAULTS = {
   corsOriginsDev: [...DEFAULT_ALLOWED_ORIGINS, "http://localhost:*", "http://127.0.0.1:*"],
 
   /**
-   * Threads that execute what strangers ask for: one for each core but the chain's own, and no more than share the bandwidth of one
-   * memory bus with profit; each takes some 60 MB once it works.
+   * Threads for calls of strangers: one per core besides the chain's, up to the number that one memory bus can feed. Each takes about 60 MB once
+   * it works.
    */
   rpcWorkers: workersFor(availableParallelism()),
-  /** From four cores on: one for each core but the chain's, four at most, because each takes some 70 MB (ADR 53). */
+  /** From four cores on: one per core besides the chain's, at most four, because each takes about 70 MB (ADR 53). */
   rpcProcesses: processesFor(availableParallelism()),
-  /** A developer has the chain alone, starts it often, and may set its state by hand, which only the chain's process sees. */
+  /** A developer uses the chain alone, restarts it often, and may set state by hand, which only the chain's process sees. */
   rpcProcessesDev: 0,
   evmSpeculationThreads: speculationThreadsFor(availableParallelism()),
-  /** The thread that compiles begins with the first hot contract; a chain without one only counts gas (ADR 89). */
+  /** The compiling thread starts with the first hot contract; before that, the chain only counts gas (ADR 89). */
   evmCompile: "auto",
   /** The cap of geth, reth and Besu for calls, which cost the caller nothing. */
   rpcCallGasMax: 50_000_000n,
@@ -43,29 +43,29 @@ export const DEFAULTS = {
   rpcCallTimeoutMs: 5000,
   /** geth's: 1 ether for one transaction is a misplaced decimal point, not a fee. */
   rpcTxFeeWeiMax: 10n ** 18n,
-  /** No cap on the range: an index answers a million blocks in a millisecond. What costs is results. */
+  /** The block range is not capped: an index answers a million blocks in a millisecond. Results are what costs. */
   rpcLogsResultsMax: 10_000,
-  /** A snapshot reads all of the state: only nodes that serve new ones need them. */
+  /** A snapshot reads the whole state: only nodes that serve new ones need snapshots. */
   snapshotInterval: 0,
 
-  /** Blocks on a clock, so that contracts which wait for time see it pass. */
+  /** Blocks at intervals, so that contracts which wait for time see it pass. */
   blockTimeMs: 1000,
-  /** Transactions that tests and scripts send at once; blocks of one for more would take seconds, in the chain's time minutes. */
+  /** Tests and scripts send this many transactions at once. One block each for more would take seconds, and minutes of chain time. */
   batchAbove: 256,
-  /** geth's target since the limit of mainnet was raised to it. */
+  /** geth's target since mainnet's limit was raised to it. */
   blockGasLimit: 60_000_000n,
 
-  /** A dev chain is filled by scripts that send thousands of transactions of one account before the first block. */
+  /** Scripts fill a dev chain with thousands of transactions of one account before the first block. */
   poolAccountSlotsDev: 10_000,
 
-  /** geth retains at least as many states: a reorganisation of a network, or a wallet behind the head, reaches no further back. */
+  /** geth retains at least as many states: network reorganisations and wallets behind the head reach no further back. */
   retainedBlocksMin: 128,
 
-  /** As anvil and geth's documentation have it; Hardhat funds twenty. */
+  /** As in anvil and geth's documentation; Hardhat funds twenty. */
   devAccounts: 10,
-  /** At a tenth of a millisecond each, derived at every start. */
+  /** Deriving each takes a tenth of a millisecond, at every start. */
   devAccountsMax: 1000,
-  /** Loopback: metrics show strangers the load of the node. geth's port. */
+  /** Loopback: metrics reveal the node's load. The port is geth's. */
   metricsAddress: { host: "127.0.0.1", port: 6060 },
 } as const;
 
@@ -74,7 +74,7 @@ export function workersFor(cores: number): number {
   return Math.min(8, Math.max(1, cores - 1));
 }
 
-/** Default of `evm.speculation-threads`: below four cores nothing is free beside blocks and calls. @param cores that this process may use */
+/** Default of `evm.speculation-threads`: below four cores, blocks and calls leave no core free. @param cores that this process may use */
 export function speculationThreadsFor(cores: number): number {
   return Math.min(4, Math.floor(cores / 4));
 }

@@ -24,8 +24,9 @@ import {
 } from "./value-types.ts";
 
 /**
- * What shapes a dev chain: flags of `evmintd start --dev` and `evmintd anvil`, and settings of `createNode`. They have no key in `app.toml` and no variable,
- * because a dev chain is started by a script or a test, which has them in its command. What is a part of block 0 counts at the first start; later it has to agree or be left out.
+ * Flags that shape a dev chain, of `evmintd start --dev`, `evmintd anvil` and `createNode`. They have no key in `app.toml` and no environment
+ * variable: the script or test that starts a dev chain passes them. Flags of block 0 apply at the first start; later starts must agree with them
+ * or omit them.
  */
 export const DEV_FLAGS = {
   chainId: option("chain-id", unset(integer(1)), null, {
@@ -145,5 +146,5 @@ export const DEV_FLAGS = {
   }),
 } as const;
 
-/** All of them in a row. */
+/** All flags in a list. */
 export const DEV_FLAG_OPTIONS: readonly Option<unknown>[] = Object.values(DEV_FLAGS) as Option<unknown>[];

@@ -3,14 +3,14 @@ import type { ChainConfig } from "../../base/params/chain-config.ts";
 import type { TimeForkField } from "../../base/params/hardforks.ts";
 
 /**
- * Forks that a dev chain can have as its newest, oldest first. Those before the merge are missing: a block without work, as a dev chain makes
- * them, is a block after the merge.
+ * Forks that can be a dev chain's newest, oldest first. Pre-merge forks are missing: a dev chain's blocks have no proof of work, so they are
+ * post-merge blocks.
  */
 export const DEV_HARDFORKS = ["paris", "shanghai", "cancun", "prague", "osaka", "bpo1", "bpo2", "amsterdam"] as const;
 
 export type DevHardfork = (typeof DEV_HARDFORKS)[number];
 
-/** What a dev chain has unless its user names another: the newest fork with a date on mainnet. */
+/** The default: the newest fork with a date on mainnet. */
 export const DEFAULT_DEV_HARDFORK: DevHardfork = "osaka";
 
 /** The newest fork that this version knows. */

@@ -1,23 +1,23 @@
 import { NodeError } from "../../base/errors.ts";
 
-/** A value that cannot be what its key needs; the message names the key and where the value came from. */
+/** An invalid value; the message names the key and the origin of the value. */
 export class InvalidConfigError extends NodeError {
   readonly code = "CONFIG_INVALID";
 }
 
-/** The same for the value of `key`. */
+/** An InvalidConfigError for the value of `key`. */
 export function invalidSetting(key: string, text: string, options?: ErrorOptions): InvalidConfigError {
   return new InvalidConfigError(`${key}: ${text}`, { key }, options);
 }
 
-/** A key that does not exist: a misspelt setting must not be a setting silently left at its default. */
+/** An unknown key: a misspelt setting must not silently leave its default in force. */
 export class UnknownConfigKeyError extends NodeError {
   readonly code = "CONFIG_UNKNOWN_KEY";
   constructor(details: {
     readonly key: string;
     readonly source: string;
     readonly nearest: string | undefined;
-    /** What became of a key of an earlier version. */
+    /** What became of an earlier version's key. */
     readonly fate?: string | undefined;
   }) {
     const { key, source, nearest, fate } = details;

@@ -14,37 +14,37 @@ import type { Option, RawValue } from "./value-types.ts";
 export type ConfigSources = {
   readonly home: string;
   readonly dev: boolean;
-  /** As `Config` has it. */
+  /** See `Config`. */
   readonly acceptsClock?: boolean;
-  /** By key, without dashes in front. */
+  /** By key, without leading dashes. */
   readonly flags: Readonly<Record<string, string | true>>;
-  /** What errors call the source of `flags` where these are no flags, and keys have no dashes: "settings of createNode". */
+  /** What errors call the source of `flags` if they did not come from a command line: "settings of createNode". */
   readonly flagsSource?: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** For tests that reach a limit. */
+  /** For tests. */
   readonly limits?: LimitChanges;
 };
 
-/** Variables with our prefix that are not settings: the home, the token of a console, and the folder of test vectors. */
+/** Variables with our prefix that are not settings. */
 const OTHER_VARIABLES = new Set(["EVMINT_HOME", "EVMINT_TOKEN", "EVMINT_FIXTURES"]);
-/** What Kubernetes puts into the environment of every container beside a service named `evmint`. */
+/** Variables that Kubernetes sets in every container next to a service named `evmint`. */
 const SERVICE_VARIABLE = /^EVMINT_(SERVICE_(HOST|PORT)|PORT)(_|$)/;
 
 type Found = {
   readonly raw: RawValue;
-  /** As `LoadedConfig.origins` has it. */
+  /** See `LoadedConfig.origins`. */
   readonly origin: string;
-  /** The line of a file; made when an error needs it. */
+  /** The line of a file; computed only for errors. */
   readonly place?: () => string;
 };
 
 /**
- * The settings of a node: a flag outranks the environment, that `config/app.toml`, that the default.
+ * The settings of a node, by precedence: flags, environment, `config/app.toml`, defaults.
  * @throws InvalidConfigError, UnknownConfigKeyError
  */
 export function loadConfig(sources: ConfigSources): LoadedConfig {
   const flags = fromFlags(sources);
-  // Strongest first.
+  // Highest precedence first.
   const layers = [flags, fromEnvironment(sources.environment), fromFile(sources)];
   const origins = new Map<string, string>();
 
@@ -137,8 +137,8 @@ function fromFile({ home }: ConfigSources): Map<string, Found> {
 }
 
 /**
- * Empty if there is no file.
- * @throws InvalidConfigError when it cannot be read
+ * Empty if the file does not exist.
+ * @throws InvalidConfigError if it cannot be read
  */
 function readText(path: string): string {
   try {
@@ -155,7 +155,7 @@ function parse(path: string, text: string): object {
   } catch (error) {
     const { message, line, column } = error as Error & { line?: number; column?: number };
     const place = line === undefined ? path : `${path}:${line}:${column}`;
-    // The parser does not name the key that is there twice.
+    // The parser does not name the duplicate key.
     const key = line === undefined ? undefined : /^\s*([\w.-]+)\s*=/.exec(text.split("\n")[line - 1] ?? "")?.[1];
     const of = key === undefined ? "" : ` (${key})`;
     throw new InvalidConfigError(`${place}: ${message.split("\n")[0]}${of}`, {}, { cause: error });

@@ -24,7 +24,7 @@ import {
   SENDER_CREATOR_V08_CODE,
 } from "./predeploy-code.ts";
 
-/** Contracts the protocol itself calls in every block; without code at their addresses a Prague block is invalid. */
+/** Contracts that the protocol calls in every block: without code at their addresses, a Prague block is invalid. */
 export const SYSTEM_CONTRACTS: readonly { readonly address: Hex; readonly code: Hex }[] = [
   {
     address: BEACON_ROOTS_ADDRESS,
@@ -44,7 +44,7 @@ export const SYSTEM_CONTRACTS: readonly { readonly address: Hex; readonly code: 
   },
 ];
 
-/** Those that Amsterdam adds: EIP-8282, builder deposits and builder exits. */
+/** Contracts that Amsterdam adds: EIP-8282, builder deposits and builder exits. */
 const AMSTERDAM_CONTRACTS: typeof SYSTEM_CONTRACTS = [
   {
     address: BUILDER_DEPOSIT_REQUEST_ADDRESS,
@@ -56,12 +56,12 @@ const AMSTERDAM_CONTRACTS: typeof SYSTEM_CONTRACTS = [
   },
 ];
 
-/** The contracts that the protocol calls up to `newest`. Those of Prague are in every dev chain. */
+/** The contracts that the protocol calls up to `newest`. Every dev chain has those of Prague. */
 export function systemContractsOf(newest: DevHardfork): typeof SYSTEM_CONTRACTS {
   return newest === "amsterdam" ? [...SYSTEM_CONTRACTS, ...AMSTERDAM_CONTRACTS] : SYSTEM_CONTRACTS;
 }
 
-/** The deployer at the same address on nearly every chain, which Foundry and others deploy libraries through with CREATE2. */
+/** The deployer at the same address on nearly every chain; Foundry and others deploy libraries through it with CREATE2. */
 export const CREATE2_DEPLOYER: { readonly address: Hex; readonly code: Hex } = {
   address: "0x4e59b44847b379578588920ca78fbf26c0b4956c",
   code: "0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3",
@@ -75,12 +75,12 @@ export type Predeploy = {
     readonly address: Address;
     /** Runtime code; some holds the chain id. */
     readonly code: (chainId: bigint) => Hex;
-    /** What the constructor stored; empty unless given. */
+    /** The constructor's storage; empty if omitted. */
     readonly storage?: Readonly<Record<Hash, Hash>>;
   }[];
 };
 
-/** Slot and value with which OpenZeppelin's ReentrancyGuard says that nobody is inside: the first call pays for what mainnet's would. */
+/** Slot and value of OpenZeppelin's ReentrancyGuard in the idle state: the first call then costs what it would on mainnet. */
 const NOT_ENTERED = { [hashFromBigint(2n)]: hashFromBigint(1n) };
 
 const ENTRY_POINT_V08_ADDRESS = parseAddress("0x4337084d9e255ff0702461cf8895ce9e3b5ff108");
@@ -89,7 +89,7 @@ const PERMIT2_ADDRESS = parseAddress("0x000000000022d473030f116ddee9f6b43ac78ba3
 export const PREDEPLOYS: readonly Predeploy[] = [
   predeploy("multicall3", at("0xca11bde05977b3631167028862be2a173976ca11", MULTICALL3_CODE)),
   predeploy("permit2", { address: PERMIT2_ADDRESS, code: permit2Code }),
-  // The same code as the CREATE2 deployer, at the address Safe deploys through.
+  // Same code as the CREATE2 deployer, at the address through which Safe deploys.
   predeploy("safe-singleton-factory", at("0x914d7fec6aac8cd542e72bca78b30650d45643d7", CREATE2_DEPLOYER.code)),
   // ERC-4337
   predeploy(
@@ -122,7 +122,7 @@ function entryPointV08Code(chainId: bigint): Hex {
 }
 
 /**
- * The code with what its constructor stored in it: the chain id and the EIP-712 domain separator, 32 bytes each.
+ * The code with the values its constructor stored in it: the chain id and the EIP-712 domain separator, 32 bytes each.
  * @param names of the domain, its type first
  */
 function withDomain(

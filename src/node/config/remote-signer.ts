@@ -3,11 +3,11 @@ import type { RemoteSigner } from "../../consensus/cometbft/signing-role.ts";
 import type { Config } from "./config.ts";
 import { invalidSetting } from "./errors.ts";
 
-/** A place to listen at: CometBFT takes no other. */
+/** A listening address in the only forms that CometBFT accepts. */
 const SIGNER_ADDRESS = /^(?:unix:\/\/\/.+|tcp:\/\/(?:[\w.-]+|\[[0-9a-fA-F:]+\]):\d{1,5})$/;
 
 /**
- * The signer of `cometbft.priv-validator-laddr`; undefined where the validator's key is in the home.
+ * The signer of `cometbft.priv-validator-laddr`; undefined if the validator's key is in the home.
  * @throws InvalidConfigError
  */
 export function remoteSignerOf({ cometbft }: Pick<Config, "cometbft">): RemoteSigner | undefined {

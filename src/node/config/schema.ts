@@ -31,7 +31,7 @@ import {
   unset,
 } from "./value-types.ts";
 
-/** Every setting there is, by its place in `Config`. The order is that of `app.toml`. */
+/** All settings, by their place in `Config`, in the order of `app.toml`. */
 export const SCHEMA = {
   chain: {
     name: option("chain.name", text, DEFAULTS.chainName, {
@@ -114,7 +114,7 @@ export const SCHEMA = {
       description: "Time limit of one eth_call; 0 removes the limit.",
     }),
     allowUnprotected: option("json-rpc.allow-unprotected-txs", boolean, false, {
-      // Deployers of well-known contracts are signed without one, to be good on every chain.
+      // Deployers of well-known contracts are signed without a chain id, to work on every chain.
       dev: true,
       description: "Accept legacy transactions without a chain id (EIP-155) from callers.",
     }),
@@ -125,7 +125,7 @@ export const SCHEMA = {
       description: "Maximum logs in one answer.",
     }),
   },
-  /** As the JSON-RPC server takes them. */
+  /** The members that the JSON-RPC server takes. */
   rpcLimits: {
     bodyBytesMax: option("json-rpc.body-limit", byteSize, RPC_DEFAULTS.bodyBytesMax, {
       description: "Maximum size of an HTTP request body, a WebSocket message or an IPC message.",
@@ -137,7 +137,7 @@ export const SCHEMA = {
       description: "Maximum open HTTP connections; WebSockets have their own limit of 10,000.",
     }),
   } satisfies Record<keyof typeof RPC_DEFAULTS, Option<number>>,
-  /** Who may call what. */
+  /** Access rules of methods. */
   access: {
     allowMethods: option("json-rpc.allow-methods", listSuchAs("eth_*,net_version"), ["*"], {
       description: "Methods of the served namespaces that are allowed; names, with * as a wildcard.",
@@ -190,7 +190,7 @@ export const SCHEMA = {
       description: "extraData of blocks this node proposes.",
     }),
   },
-  /** Settings of `consensus.engine = cometbft`. The node writes CometBFT's own configuration from them at each start. */
+  /** Settings for `consensus.engine = cometbft`. The node derives CometBFT's own configuration from them at each start. */
   cometbft: {
     binary: option("cometbft.binary", text, "cometbft", {
       description: "The cometbft program: a path, or a name on the PATH.",
@@ -274,7 +274,7 @@ export const SCHEMA = {
         "Blocks between two state snapshots for new nodes (state sync); 0 disables them. The node keeps the newest two: a new node has to fetch one within two intervals.",
     }),
   },
-  /** What a dev chain has besides the flags that shape it (`dev-flags.ts`). */
+  /** Settings of a dev chain besides its flags (`dev-flags.ts`). */
   devChain: {
     forkUrls: option("dev.fork-url", listSuchAs("https://rpc.example.org"), [], {
       description:
@@ -283,7 +283,7 @@ export const SCHEMA = {
   },
   index: {
     addresses: option("index.addresses", boolean, false, {
-      // It takes some 150 bytes and a part of a millisecond for each transaction.
+      // The index takes about 150 bytes and a fraction of a millisecond per transaction.
       dev: true,
       description: "Index transactions by the addresses they involve, for ots methods.",
     }),
@@ -324,7 +324,7 @@ export const SCHEMA = {
   cache: {
     bytes: option("cache.size", byteSize, CACHE_BYTES, {
       description:
-        "Memory of read caches: half for state trie nodes, 20 % for accounts and slots, 20 % for blocks, 10 % for code. Each RPC thread or process has half as much of its own, without trie nodes.",
+        "Memory of read caches: half for state trie nodes, 20 % for accounts and slots, 20 % for blocks, 10 % for code. Each RPC thread or process has half as much in addition, without trie nodes.",
     }),
   },
   state: {
@@ -348,7 +348,7 @@ export const SCHEMA = {
     cert: option("tls.cert", text, "", {
       description: "Certificate chain (PEM) for TLS on HTTP and WebSocket, relative to the home; empty disables TLS.",
     }),
-    key: option("tls.key", text, "", { description: "Private key (PEM) of that certificate." }),
+    key: option("tls.key", text, "", { description: "Private key (PEM) of tls.cert." }),
     clientCa: option("tls.client-ca", text, "", {
       description:
         "Certificates of authorities (PEM), with their issuers up to the root. HTTP and WebSocket then serve only clients with a certificate signed by one of them; empty serves all.",
@@ -385,7 +385,7 @@ export const SCHEMA = {
   },
 } as const;
 
-/** Every setting in a row. */
+/** All settings in a list. */
 export const OPTIONS: readonly Option<unknown>[] = Object.values(SCHEMA).flatMap(
   (group) => Object.values(group) as Option<unknown>[],
 );

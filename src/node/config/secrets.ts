@@ -11,31 +11,31 @@ import { CONFIG_FILE_BYTES_MAX, dataPath, isInMemory, jwtSecretPath, nodeKeyPath
 
 const SECRET_BYTES = 32;
 
-/** Writes a fresh secret into the home unless it has one: 32 bytes as hex, readable only by this user. */
+/** Writes a new secret to the home unless it has one: 32 bytes as hex, readable only by this user. */
 export function createJwtSecret(home: string): void {
   createSecret(jwtSecretPath(home));
 }
 
 /**
- * The secret of the home, 32 bytes.
- * @throws InvalidConfigError when it is missing, something else, or readable by other users
+ * The home's secret, 32 bytes.
+ * @throws InvalidConfigError if it is missing, malformed, or readable by other users
  */
 export function readJwtSecret(home: string): Uint8Array {
   return readSecret(jwtSecretPath(home));
 }
 
-/** Writes the private key the node is known by, unless there is one. */
+/** Writes the private key of the node's identity, unless there is one. */
 export function createNodeKey(home: string): void {
   createSecret(nodeKeyPath(home));
 }
 
-/** The private key the node is known by, 32 bytes. A chain in memory has it when it is first asked for. @throws as readJwtSecret */
+/** The private key of the node's identity, 32 bytes; created on first use for a chain in memory. @throws as readJwtSecret */
 export function nodeKey(home: string): Uint8Array {
   createNodeKey(home);
   return readSecret(nodeKeyPath(home));
 }
 
-/** Random bytes as hex in a new file; one that is there stays. */
+/** Writes random bytes as hex to a new file; keeps an existing one. */
 function createSecret(path: string, mode = 0o600): void {
   makeFolder(dirname(path));
   createFile(path, `0x${randomBytes(SECRET_BYTES).toString("hex")}\n`, mode);
@@ -57,7 +57,7 @@ function readSecret(path: string): Uint8Array {
   if (process.platform !== "win32" && (mode & 0o077) !== 0) {
     throw new InvalidConfigError(`${path} is open to other users (mode ${mode.toString(8)}); chmod 600 it`, { path });
   }
-  // The text itself is never repeated: it may be a secret with one digit too many.
+  // The error never quotes the text: it may be a secret with one digit too many.
   const digits = /^(?:0x)?([0-9a-fA-F]{64})$/.exec(text)?.[1];
   if (digits === undefined) {
     throw new InvalidConfigError(`${path} does not hold ${SECRET_BYTES} bytes as hex`, { path });
@@ -65,10 +65,10 @@ function readSecret(path: string): Uint8Array {
   return Buffer.from(digits, "hex");
 }
 
-/** Random id of a chain's data, made when first asked for. */
+/** Random id of a chain's data, created on first use. */
 export type InstanceId = {
   value(): Hash;
-  /** The chain began anew. */
+  /** Call it when the chain starts over. */
   renew(): void;
 };
 
@@ -89,7 +89,10 @@ export function openInstanceId(config: Pick<Config, "home" | "dev" | "devChain">
   };
 }
 
-/** Lies beside the data, so that deleting the chain deletes it and the next chain of the home has another, although both have the same genesis block. */
+/**
+ * The id is stored beside the data, so that it disappears with the chain: the home's next chain gets another id, even with the same genesis
+ * block.
+ */
 function pathOf(home: string): string {
   return join(dataPath(home), "instance-id");
 }

@@ -10,7 +10,7 @@ import { invalidSetting } from "./errors.ts";
 import { CONFIG_FILE_BYTES_MAX } from "./home.ts";
 import { versionOfFile } from "./watched-files.ts";
 
-/** A changed file counts after this time. */
+/** Interval between checks for changed files. */
 const CHECK_MS = 1_000;
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
@@ -22,8 +22,8 @@ type TlsFilesModules = {
 };
 
 /**
- * Certificate, key and, where clients need certificates, those that sign them: read at the start, and again when a file changes. Files that cannot be used
- * together change nothing: those read before stay.
+ * Certificate, key and, if clients need certificates, their authorities: loaded at the start and reloaded when a file changes. If the changed
+ * files are unusable, the previous ones stay in force.
  */
 export class TlsFiles {
   readonly #config: Pick<Config, "tls" | "home">;
@@ -32,12 +32,12 @@ export class TlsFiles {
   readonly #timer: Timer;
   readonly #onChange: ((material: TlsMaterial) => void)[] = [];
   #material: TlsMaterial;
-  /** The files that were looked at last, good or not. */
+  /** Version of the files at the last check, valid or not. */
   #version: string;
-  /** What is wrong with them, not logged yet. */
+  /** A fault of the files that is not logged yet. */
   #fault: unknown;
 
-  /** @throws InvalidConfigError when files are missing, damaged, or do not belong together */
+  /** @throws InvalidConfigError if files are missing, damaged or do not match */
   constructor(config: Pick<Config, "tls" | "home">, { log, timers, now = Date.now }: TlsFilesModules) {
     this.#now = now;
     this.#config = config;
@@ -48,12 +48,12 @@ export class TlsFiles {
     this.#timer = timers.every(CHECK_MS, "files of TLS", () => this.refresh());
   }
 
-  /** Files that belong together, read last. */
+  /** The last valid set of files. */
   get material(): TlsMaterial {
     return this.#material;
   }
 
-  /** When the certificate ends, in Unix seconds. */
+  /** Expiry of the certificate, in Unix seconds. */
   get expiry(): number {
     return Date.parse(new X509Certificate(this.#material.cert).validTo) / 1_000;
   }
@@ -63,7 +63,10 @@ export class TlsFiles {
     this.#onChange.push(use);
   }
 
-  /** Looks whether a file has changed. Certificate and key are not replaced at one moment: a fault counts when nothing has changed until the next look. */
+  /**
+   * Checks whether a file has changed. Operators do not replace certificate and key atomically, so a fault counts only if nothing has changed by
+   * the next check.
+   */
   refresh(): void {
     const version = this.#versionNow();
     if (version === this.#version) {
@@ -87,7 +90,7 @@ export class TlsFiles {
     this.#timer.cancel();
   }
 
-  /** Clients reject it, and the node serves on: it may be all that the operator has. */
+  /** Clients reject an expired certificate, but the node continues to serve: the operator may have no other. */
   #warnOfExpiry(): void {
     if (this.expiry * 1_000 > this.#now()) return;
     this.#log.warn("certificate has expired", { file: this.#config.tls.cert, expired: isoTime(this.expiry) });
@@ -132,12 +135,12 @@ function readMaterial({ tls, home }: Pick<Config, "tls" | "home">): TlsMaterial 
   check("tls.cert", tls.cert, () => parseCertificates(cert).length > 0);
   check("tls.key", tls.key, () => new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)));
   if (clientCa !== undefined) check("tls.client-ca", tls.clientCa, () => parseCertificates(clientCa).length > 0);
-  // What else OpenSSL may find, such as a key that is too short.
+  // Detects other faults that OpenSSL reports, such as a key that is too short.
   check("tls.cert", tls.cert, () => createSecureContext({ cert, key, ca: clientCa }) !== undefined);
   return { cert, key, clientCa };
 }
 
-/** OpenSSL leaves out what it cannot read behind the first certificate, and clients with it. @throws where one is damaged, or there is none */
+/** OpenSSL silently skips unreadable certificates after the first, and would then reject clients. @throws if one is damaged or the bundle is empty */
 function parseCertificates(bundle: string): X509Certificate[] {
   const begun = bundle.split("-----BEGIN CERTIFICATE-----").length - 1;
   const found = bundle.match(CERTIFICATE) ?? [];

@@ -11,16 +11,16 @@ import { CONFIG_FILE_BYTES_MAX, jwtSecretPath, tokensPath } from "./home.ts";
 import { readJwtSecret } from "./secrets.ts";
 import { WatchedFiles } from "./watched-files.ts";
 
-/** Tokens live a year at most, so that revocations and secrets end. */
+/** Tokens live at most a year, so that revocations and old secrets can be dropped. */
 export const TOKEN_SECONDS_MAX = 365 * 86_400;
-/** Revocations in the file at once; who needs more makes a new secret. */
+/** Maximum revocations in the file; beyond that, rotate the secret. */
 export const REVOKED_MAX = 10_000;
 
-/** `config/tokens.json`: facts on tokens besides the newest secret. Times are in Unix seconds. */
+/** Contents of `config/tokens.json`: the state of tokens besides the newest secret. Times are in Unix seconds. */
 export type TokenState = {
-  /** The secret before `jwt.hex`, in hex. */
+  /** The previous secret, in hex. */
   readonly previous?: { readonly secret: string; readonly until: number };
-  /** Ids and subjects of tokens that open nothing any more, and when the last of them would have ended. */
+  /** Ids and subjects of revoked tokens, and when the last of them would have expired. */
   readonly revoked: readonly Revocation[];
 };
 
@@ -32,7 +32,7 @@ export function fixedTokenKeys(secret: Uint8Array): TokenKeys {
 }
 
 type TokenFilesModules = {
-  /** The files cannot be read: no token is good until they can. */
+  /** Called when the files cannot be read; all tokens are rejected until they can. */
   readonly onFault: (error: unknown) => void;
   /** Seconds of the Unix clock. */
   readonly nowSeconds?: () => number;
@@ -47,7 +47,7 @@ export class TokenFiles implements TokenKeys {
     readonly revoked: ReadonlySet<string>;
   }>;
 
-  /** @throws InvalidConfigError where the files cannot be used */
+  /** @throws InvalidConfigError if the files are unusable */
   constructor(home: string, { nowSeconds = () => Date.now() / 1_000, ...modules }: TokenFilesModules) {
     this.#nowSeconds = nowSeconds;
     this.#files = new WatchedFiles({
@@ -75,7 +75,7 @@ export class TokenFiles implements TokenKeys {
   }
 }
 
-/** @throws InvalidConfigError where the files cannot be used */
+/** @throws InvalidConfigError if the files are unusable */
 export function openTokenFiles(
   home: string,
   { log, timers }: { readonly log: Logger; readonly timers: Pick<Timers, "now"> },
@@ -86,7 +86,7 @@ export function openTokenFiles(
   });
 }
 
-/** From now on no token is good whose id or subject is `name`. @throws InvalidConfigError */
+/** Revokes all tokens with this id or subject. @throws InvalidConfigError */
 export function revokeTokens(home: string, revoked: Pick<Revocation, "kind" | "name">, nowSeconds: number): void {
   const state = readTokenState(home);
   const others = state.revoked.filter(
@@ -101,18 +101,18 @@ export function revokeTokens(home: string, revoked: Pick<Revocation, "kind" | "n
   writeTokenState(home, { ...state, revoked: [...others, { ...revoked, until }] });
 }
 
-/** Unix seconds up to which no token of `subject` is good; undefined: it is not revoked. @throws InvalidConfigError */
+/** Unix seconds until which tokens of `subject` are revoked; undefined: not revoked. @throws InvalidConfigError */
 export function subjectRevokedUntil(home: string, subject: string, nowSeconds: number): number | undefined {
   const { revoked } = readTokenState(home);
   return revoked.find(({ kind, name, until }) => kind === "subject" && name === subject && until > nowSeconds)?.until;
 }
 
-/** A new secret in `jwt.hex`; tokens of the one before are good for `graceSeconds`. @throws InvalidConfigError */
+/** Writes a new secret to `jwt.hex`; tokens of the previous one stay valid for `graceSeconds`. @throws InvalidConfigError */
 export function rotateTokenSecret(home: string, { graceSeconds }: { graceSeconds: number }, nowSeconds: number): void {
   const { revoked } = readTokenState(home);
   const secret = Buffer.from(readJwtSecret(home)).toString("hex");
   const until = Math.ceil(nowSeconds + graceSeconds);
-  // In this order a crash between the two leaves the old secret good.
+  // In this order, a crash between the two writes leaves the old secret valid.
   writeTokenState(home, graceSeconds > 0 ? { previous: { secret, until }, revoked } : { revoked });
   replaceFile(jwtSecretPath(home), `0x${randomBytes(32).toString("hex")}\n`, 0o600);
 }
@@ -121,7 +121,7 @@ function writeTokenState(home: string, state: TokenState): void {
   replaceFile(tokensPath(home), `${JSON.stringify(state, null, 2)}\n`, 0o600);
 }
 
-/** @throws InvalidConfigError for anything but what `writeTokenState` writes */
+/** @throws InvalidConfigError for contents that `writeTokenState` does not write */
 export function readTokenState(home: string): TokenState {
   const path = tokensPath(home);
   let value: unknown;

@@ -1,6 +1,6 @@
 import { DEV_FLAG_OPTIONS } from "./dev-flags.ts";
 
-/** Keys of geth or of earlier versions, and the key that takes their place. */
+/** Keys of geth or of earlier versions, and their replacements. */
 export const REPLACED_KEYS: Readonly<Record<string, string>> = {
   "mempool.global-slots": "mempool.size-limit",
   "mempool.global-queue": "mempool.size-limit",
@@ -20,7 +20,7 @@ export const REPLACED_KEYS: Readonly<Record<string, string>> = {
   "json-rpc.ws-deny-methods": "json-rpc.deny-methods",
 };
 
-/** Limits that no one had a reason to change, each a constant now. By the part of the key before the dot. */
+/** Former settings that are constants now, by the part of the key before the dot. */
 const FIXED_LIMITS: Readonly<Record<string, string>> = {
   mempool: "lifetime blob-verifications blob-proofs price-bump blob-size-limit",
   "json-rpc": `
@@ -45,7 +45,7 @@ const FIXED_LIMITS: Readonly<Record<string, string>> = {
 
 const IS_FIXED = "the limit is fixed (docs/reference/settings.md has its value); delete the line";
 
-/** Keys of earlier versions that no key takes the place of, and why. */
+/** Keys of earlier versions without a replacement, and the reason. */
 export const REMOVED_KEYS: Readonly<Record<string, string>> = {
   "cometbft.rpc-address": "CometBFT's own RPC is the socket cometbft/rpc.sock in the home; delete the line",
   "cometbft.max-outbound-peers": "use p2p.max_num_outbound_peers in config/cometbft.toml; delete the line",
@@ -66,7 +66,7 @@ export const REMOVED_KEYS: Readonly<Record<string, string>> = {
   ),
 };
 
-/** Flags of geth, and keys of evmd's `app.toml`: the key that does the same here. */
+/** Flags of geth and keys of evmd's `app.toml`, with the equivalent key. */
 export const FOREIGN_KEYS: Readonly<Record<string, string>> = {
   http: "json-rpc.enable",
   "http.addr": "json-rpc.address",
@@ -102,7 +102,7 @@ export const FOREIGN_KEYS: Readonly<Record<string, string>> = {
   "tls.key-path": "tls.key",
 };
 
-/** Settings of other nodes without a key here, and their replacement. */
+/** Other nodes' settings without an equivalent key, and what to do instead. */
 export const FOREIGN_WITHOUT_KEY: Readonly<Record<string, string>> = {
   datadir: "use --home",
   networkid: "the network's id is the chain id of block 0 (evmintd init --chain-id)",
@@ -122,8 +122,8 @@ export const FOREIGN_WITHOUT_KEY: Readonly<Record<string, string>> = {
 };
 
 /**
- * What became of a key that was one, or what another program's key is called here; undefined for a key that never was one.
- * @param spell how the source of `name` writes a key: as a flag, as a variable, or as it is
+ * What became of a removed key, or the equivalent of another program's key; undefined for a key that never existed.
+ * @param spell writes a key as its source does: as a flag, a variable, or unchanged
  */
 export function fateOfKey(name: string, spell: (key: string) => string): string | undefined {
   const replaced = Object.entries(REPLACED_KEYS).find(([key]) => spell(key) === name);

@@ -5,13 +5,13 @@ import { bytesToHex, hexToBytes } from "../../base/primitives/hex.ts";
 import type { BlockTime } from "../../consensus/solo/solo-engine.ts";
 import { DEFAULT_ALLOWED_ORIGINS } from "../../rpc/transport/server/origin.ts";
 
-/** How one kind of setting is read from text or TOML, and written. */
+/** How a kind of setting is read from text or TOML, and written. */
 export type ValueType<T> = {
   /** What a value looks like, for messages and help: `a duration such as 500ms, 5s or 3h`. */
   readonly expects: string;
-  /** undefined if `raw` is not such a value. Flags and the environment give strings, TOML gives typed values. */
+  /** undefined if `raw` is invalid. Flags and the environment give strings, TOML gives typed values. */
   readonly parse: (raw: RawValue) => T | undefined;
-  /** The TOML literal `parse` reads back. */
+  /** The TOML literal that `parse` reads back. */
   readonly print: (value: T) => string;
 };
 
@@ -29,7 +29,7 @@ export const boolean: ValueType<boolean> = {
   print: String,
 };
 
-/** A whole number within bounds, both included. */
+/** A whole number from `min` to `max`, inclusive. */
 export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): ValueType<number> {
   return {
     expects: `a whole number from ${min}${max === Number.MAX_SAFE_INTEGER ? "" : ` to ${max}`}`,
@@ -41,14 +41,14 @@ export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): Val
   };
 }
 
-/** A number of blocks, at least `min`, or `archive`: null, all of them. */
+/** A number of blocks, at least `min`, or `archive`: null, all blocks. */
 export function retainedBlocks(min: number): ValueType<number | null> {
   const blocks = integer(min);
   const type = orNamed(`archive or ${blocks.expects}`, "archive", null, blocks);
   return { ...type, parse: (raw) => (raw === 0 || raw === "0" ? null : type.parse(raw)) };
 }
 
-/** Gas in units, for values that meet EVM arithmetic. */
+/** An amount of gas as bigint, for EVM arithmetic. */
 export const gas: ValueType<bigint> = {
   expects: "an amount of gas",
   parse(raw) {
@@ -58,7 +58,7 @@ export const gas: ValueType<bigint> = {
   print: String,
 };
 
-/** Gas that blocks aim at: with less, a chain stops at Amsterdam. */
+/** Gas target of blocks: with less, a chain stops at Amsterdam. */
 export const gasTarget: ValueType<bigint> = {
   ...gas,
   expects: `an amount of gas, at least ${AMSTERDAM_GAS_LIMIT_MIN}`,
@@ -68,10 +68,10 @@ export const gasTarget: ValueType<bigint> = {
   },
 };
 
-/** Half of the highest number of 64 bits: sums of it and a block's gas are not over it either. */
+/** Half of the largest 64-bit number, so that adding a block's gas does not overflow 64 bits. */
 const GAS_LIMIT_UNLIMITED = 2n ** 63n - 1n;
 
-/** Gas of a block, or as much as there can be. */
+/** Gas limit of a block, or unlimited. */
 export const gasLimit: ValueType<bigint> = orNamed(
   "an amount of gas, or unlimited",
   "unlimited",
@@ -79,10 +79,10 @@ export const gasLimit: ValueType<bigint> = orNamed(
   gas,
 );
 
-/** Twice as much, for code that creates contracts, is a number of 31 bits. */
+/** Init code may be twice as long, which still fits into 31 bits. */
 const CODE_SIZE_UNLIMITED = 2 ** 30 - 1;
 
-/** Bytes of a contract, or as many as there can be. */
+/** Maximum bytes of a contract, or none. */
 export const codeSizeLimit: ValueType<number> = orNamed(
   "a number of bytes, or none",
   "none",
@@ -115,10 +115,10 @@ const DURATION_UNITS: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
-/** Node's timers take a longer wait for one of a millisecond. */
+/** Node's timers treat a longer delay as one millisecond. */
 const DURATION_MAX = 2 ** 31 - 1;
 
-/** A span of time up to 24 days; milliseconds once read. A number without a unit is rejected: it could be seconds or milliseconds. */
+/** A duration up to 24 days, parsed to milliseconds. A number without a unit is rejected: it could be seconds or milliseconds. */
 export const duration: ValueType<number> = {
   expects: "a duration such as 500ms, 5s, 30m or 3h, up to 24 days",
   parse(raw) {
@@ -129,22 +129,22 @@ export const duration: ValueType<number> = {
   print: (value) => printScaled(value, ["h", "m", "s", "ms"], DURATION_UNITS),
 };
 
-/** Milliseconds of `500ms`, `5s`, `30m` or `3h`, however many; undefined for anything else. */
+/** Milliseconds of `500ms`, `5s`, `30m` or `3h`, unbounded; undefined for other text. */
 export function parseDuration(text: string): number | undefined {
   return scaled(text, DURATION_UNITS);
 }
 
-/** 2100-01-01, which no date here reaches. */
+/** 2100-01-01, the exclusive bound of dates. */
 const DATE_END = 4_102_444_800;
 
-/** A moment from 1970 to 2099, in Unix seconds once read. */
+/** A date from 1970 to 2099, parsed to Unix seconds. */
 export const date: ValueType<number> = {
   expects: "a date such as 2026-01-31 or 2026-01-31T12:00:00Z, or Unix seconds, before 2100",
   parse(raw) {
     const text = typeof raw === "number" ? String(raw) : raw;
     if (typeof text !== "string") return undefined;
     const isDate = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?Z)?$/.test(text);
-    // 30 February would be a day of March.
+    // 30 February would become a day in March.
     const isReal = isDate && new Date(text).getUTCDate() === Number(text.slice(8, 10));
     const seconds = isReal ? Date.parse(text) / 1_000 : /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
     return seconds >= 0 && seconds < DATE_END ? seconds : undefined;
@@ -179,7 +179,7 @@ const WEI_UNITS: Readonly<Record<string, bigint>> = {
   ether: 10n ** 18n,
 };
 
-/** An amount of the chain's currency, in wei once read: `0`, `1gwei`, `0.5ether`. */
+/** An amount of the chain's currency, parsed to wei: `0`, `1gwei`, `0.5ether`. */
 export const amount: ValueType<bigint> = {
   expects: "an amount such as 1000000 (wei), 1gwei or 0.5ether",
   parse(raw) {
@@ -202,14 +202,14 @@ export const amount: ValueType<bigint> = {
   },
 };
 
-/** The same with its unit: what anvil takes for ether without one would be wei here. */
+/** An amount that requires a unit: anvil would take a bare number for ether, not wei. */
 export const amountWithUnit: ValueType<bigint> = {
   ...amount,
   expects: "an amount with its unit such as 10000ether or 5gwei",
   parse: (raw) => (typeof raw === "string" && /[a-z]$/.test(raw) ? amount.parse(raw) : undefined),
 };
 
-/** Where to listen: `127.0.0.1:8545`, `[::1]:8545`, `localhost:0`; port 0 asks the system for a free one. */
+/** A listening address: `127.0.0.1:8545`, `[::1]:8545`, `localhost:0`; port 0 asks the system for a free one. */
 export const hostPort: ValueType<HostPort> = textual(
   "HOST:PORT such as 127.0.0.1:8545",
   (raw) => {
@@ -227,13 +227,13 @@ export function formatHostPort({ host, port }: HostPort): string {
 
 export const text: ValueType<string> = textual("a text", (raw) => raw);
 
-/** A URL of HTTP or HTTPS without a password, which logs would show. */
+/** An HTTP or HTTPS URL without a password, because logs show it. */
 export const httpUrl: ValueType<string> = textual("an http or https URL without a password", (raw) => {
   const { protocol, username, password } = new URL(raw);
   return /^https?:$/.test(protocol) && username === "" && password === "" ? raw : undefined;
 });
 
-/** `type`, or null where nothing is set, which is written as an empty text. */
+/** `type`, or null if unset, which is written as an empty text. */
 export function unset<T>(type: ValueType<T>): ValueType<T | null> {
   return orNamed(type.expects, "", null, type);
 }
@@ -242,7 +242,7 @@ export function oneOf<const T extends string>(values: readonly T[]): ValueType<T
   return textual(`one of ${values.join(", ")}`, (raw) => values.find((value) => value === raw));
 }
 
-/** Texts: a TOML array, or comma-separated. Order is kept, a repeated entry is dropped. */
+/** Texts: a TOML array, or comma-separated. Keeps the order and drops duplicates. */
 export const list: ValueType<readonly string[]> = {
   expects: "a list with commas, or an array in the file",
   parse(raw) {
@@ -253,7 +253,7 @@ export const list: ValueType<readonly string[]> = {
   print: (value) => `[${value.map((item) => JSON.stringify(item)).join(", ")}]`,
 };
 
-/** The same with an example. */
+/** `list` with an example. */
 export function listSuchAs(example: string): ValueType<readonly string[]> {
   return { ...list, expects: `a list such as ${example}, or an array in the file` };
 }
@@ -269,10 +269,10 @@ export const origins: ValueType<readonly string[]> = {
   },
 };
 
-/** RFC 9110: a token, and text without control characters. */
+/** RFC 9110: a token, and a value without control characters. */
 const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x20-\x7e\x80-\xff]*)$/;
 
-/** Headers of HTTP: a list of `Name: value`, or such lines in one text, because values may have commas. */
+/** HTTP headers: a list of `Name: value`, or one text with a header per line, because values may contain commas. */
 export const headers: ValueType<readonly (readonly [name: string, value: string])[]> = {
   expects: "headers such as authorization: Bearer KEY",
   parse(raw) {
@@ -288,7 +288,7 @@ export const headers: ValueType<readonly (readonly [name: string, value: string]
 };
 
 const NODE_ID = /^[0-9a-f]{40}$/i;
-/** The host has no comma, which separates addresses. */
+/** The host cannot contain a comma, which separates addresses. */
 const NODE_ADDRESS = /^([0-9a-f]{40})@(?:\[[0-9a-f:.]+\]|[a-z0-9._-]+):(\d{1,5})$/i;
 
 /** Ids of CometBFT's nodes, lower-case. */
@@ -315,7 +315,7 @@ function listOf(expects: string, parse: (item: string) => string | undefined): V
   };
 }
 
-/** A path of BIP-32 from the root, whose last number is not hardened: `m/44'/60'/0'/0`, also with a slash at its end, as anvil has it. */
+/** A BIP-32 path from the root whose last number is not hardened: `m/44'/60'/0'/0`, also with a trailing slash, as in anvil. */
 export const derivationPath: ValueType<string> = textual("a derivation path such as m/44'/60'/0'/0/", (raw) => {
   const path = raw.replace(/\/$/, "");
   const numbers = path.split("/").slice(1);
@@ -327,7 +327,7 @@ export const address: ValueType<Address> = textual("an address (0x and 40 hex di
 
 export const hash: ValueType<Hash> = textual("a hash (0x and 64 hex digits)", (raw) => parseHash(raw.toLowerCase()));
 
-/** A block of CometBFT: `HEIGHT:HASH`. */
+/** A CometBFT block: `HEIGHT:HASH`. */
 export const trustedBlock: ValueType<{ readonly height: number; readonly hash: string }> = textual(
   "HEIGHT:HASH, with 64 hex digits",
   (raw) => {
@@ -348,7 +348,7 @@ export function bytes(maxLength: number): ValueType<Uint8Array> {
   );
 }
 
-/** A kind whose values are texts in TOML too. `parse` throws for any other text. */
+/** A type whose values are strings in TOML too. `parse` throws for invalid text. */
 function textual<T>(
   expects: string,
   parse: (text: string) => T | undefined,
@@ -376,7 +376,7 @@ function orNamed<T, V>(expects: string, name: string, value: V, type: ValueType<
   };
 }
 
-/** Exactly; `1_000` as TOML writes it is read from text too. */
+/** An exact number; text may contain TOML's underscores, such as `1_000`. */
 function wholeNumber(raw: RawValue): number | undefined {
   const value = typeof raw === "string" && /^-?\d+(_\d+)*$/.test(raw) ? Number(raw.replaceAll("_", "")) : raw;
   return Number.isSafeInteger(value) ? (value as number) : undefined;
@@ -396,14 +396,14 @@ function printScaled(value: number, names: readonly string[], units: Readonly<Re
   return name === undefined ? `${value}` : `"${value / units[name.toLowerCase()]!}${name}"`;
 }
 
-/** One setting: the same key names it in `app.toml`, as a flag (`--KEY`) and, in capitals, in the environment. */
+/** One setting: the same key is its name in `app.toml`, as a flag (`--KEY`) and, in capitals, in the environment. */
 export type Option<T> = {
   readonly key: string;
   readonly type: ValueType<T>;
   readonly default: T;
   /** The default with `--dev`, where it differs. */
   readonly dev?: T;
-  /** The value `init` writes into a new `app.toml`, where it is not the default. */
+  /** The value that `init` writes to a new `app.toml`, if not the default. */
   readonly init?: T;
   /** One sentence for help and `app.toml`. */
   readonly description: string;

@@ -1,19 +1,19 @@
 import { statSync } from "node:fs";
 import type { Timers } from "../../base/telemetry/timers.ts";
 
-/** A change of the files counts after this time. */
+/** Interval between checks for changes. */
 const CHECK_MS = 1_000;
 
 type WatchedFilesOptions<T> = {
   readonly paths: readonly string[];
-  /** The content of the files, any of which may be missing. @throws if they are unusable */
+  /** Reads the files, any of which may be missing. @throws if they are unusable */
   readonly read: () => T;
-  /** Called once when files that could be read no longer can. */
+  /** Called once when readable files become unreadable. */
   readonly onFault: (error: unknown) => void;
   readonly timers: Pick<Timers, "now">;
 };
 
-/** What files of the operator say, read again within a second of a change. */
+/** Contents of an operator's files, reloaded within a second of a change. */
 export class WatchedFiles<T> {
   readonly #options: WatchedFilesOptions<T>;
   #checkedMs = Number.NEGATIVE_INFINITY;
@@ -26,7 +26,7 @@ export class WatchedFiles<T> {
     this.#load();
   }
 
-  /** undefined while the files cannot be used; then nothing is allowed that they would allow. */
+  /** undefined while the files are unusable; callers then deny everything the files could allow. */
   get value(): T | undefined {
     if (this.#options.timers.now() - this.#checkedMs < CHECK_MS) return this.#value;
     try {
@@ -49,13 +49,13 @@ export class WatchedFiles<T> {
   }
 }
 
-/** Another text for each change that an editor, a copy or a rename makes. Links are followed. */
+/** A text that differs after each change by an editor, copy or rename. Follows links. */
 export function versionOfFile(path: string): string {
   try {
     const found = statSync(path, { throwIfNoEntry: false });
     return found === undefined ? "none" : `${found.ino} ${found.size} ${found.mtimeMs}`;
   } catch (error) {
-    // A circle of links, or a folder that this user may not enter: reading it says so.
+    // A loop of links, or a folder that this user may not enter: reading the file reports it.
     return String((error as NodeJS.ErrnoException).code);
   }
 }

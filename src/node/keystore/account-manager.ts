@@ -22,7 +22,7 @@ type AccountManagerModules = {
   readonly unlocked: UnlockedKeys;
   readonly tries: PassphraseTries;
   readonly observer: Pick<KeyObserver, "wrongSecret">;
-  /** Public keys of a dev chain: unlocked from the start, and any passphrase opens them. */
+  /** Public keys of a dev chain: unlocked from the start, with any passphrase. */
   readonly publicKeys: ReadonlyMap<Address, Uint8Array>;
   /** @throws UnlockForbiddenError while strangers could use an unlocked account */
   readonly assertUnlockAllowed: () => void;
@@ -30,13 +30,13 @@ type AccountManagerModules = {
   readonly now?: () => number;
 };
 
-/** geth reads its folder again no sooner than this. */
+/** geth rereads its folder no sooner than this. */
 const LISTING_MS = 2000;
 
 /** geth counts nanoseconds in 63 bits. */
 const UNLOCK_SECONDS_MAX = 9_223_372_036;
 
-/** Every account of the node: which there are, which are unlocked, and what signs with them. */
+/** All accounts of the node: lists, locks, unlocks and signs with them. */
 export class AccountManager implements AccountSigner {
   readonly #modules: AccountManagerModules;
   readonly #publicKeys: ReadonlyMap<Address, Uint8Array>;
@@ -80,7 +80,7 @@ export class AccountManager implements AccountSigner {
   }
 
   /**
-   * Signs with a key opened for this once; the account is as locked afterwards as before.
+   * Signs with a key decrypted for this signature only; does not change whether the account is locked.
    * @throws UnknownKeyError, AmbiguousKeyError, WrongPassphraseError, TooManyTriesError, KeyDerivationBusyError
    */
   async signWithPassphrase(address: Address, passphrase: string, digest: Uint8Array): Promise<Signature> {
@@ -93,8 +93,8 @@ export class AccountManager implements AccountSigner {
   }
 
   /**
-   * Keeps the account's key in memory for `seconds`, 0: until the node exits.
-   * @throws UnlockForbiddenError, UnlockDurationError, LockedMeanwhileError, and what signWithPassphrase throws
+   * Keeps the account's key in memory for `seconds`; 0: until the node exits.
+   * @throws UnlockForbiddenError, UnlockDurationError, LockedMeanwhileError, and errors of signWithPassphrase
    */
   async unlock(address: Address, passphrase: string, seconds: number): Promise<void> {
     if (seconds > UNLOCK_SECONDS_MAX) throw new UnlockDurationError();
@@ -102,7 +102,7 @@ export class AccountManager implements AccountSigner {
     assertUnlockAllowed();
     const begun = unlocked.beginUnlock(address);
     const key = await this.#open(address, passphrase);
-    // A listener may have been opened while the passphrase was tried.
+    // A listener may have opened during the passphrase check.
     try {
       assertUnlockAllowed();
     } catch (error) {
@@ -113,32 +113,33 @@ export class AccountManager implements AccountSigner {
     if (!unlocked.hold(address, key, durationMs, begun)) throw new LockedMeanwhileError(address);
   }
 
-  /** Forgets the key; an HD account's whole wallet is closed. An account that is locked or unknown stays so. */
+  /** Forgets the key; for an HD account, closes its whole wallet. Has no effect on locked and unknown accounts. */
   lock(address: Address): void {
     this.#modules.unlocked.lock(address);
     this.#modules.hdWallets.closeWalletOf(address);
   }
 
-  /** Accounts of the key store and of wallets whose keys are in memory; public ones do not count. */
+  /** Accounts of the key store and of wallets whose keys are in memory, without public ones. */
   unlockedAccounts(): Address[] {
     const { unlocked, hdWallets } = this.#modules;
     return [...unlocked.addresses(), ...hdWallets.onlineAccounts()].filter((address) => !this.#publicKeys.has(address));
   }
 
-  /** Makes a key and its file; the address. */
+  /** Creates a key and its file. @returns the address */
   async create(passphrase: string): Promise<Address> {
     return this.#add(() => this.#modules.keyStore.create(passphrase));
   }
 
   /**
-   * Writes a file for `privateKey`; the address.
+   * Writes a file for `privateKey`.
+   * @returns the address
    * @throws InvalidPrivateKeyError, KeyExistsError, KeyDerivationBusyError
    */
   async importKey(privateKey: Uint8Array, passphrase: string): Promise<Address> {
     return this.#add(() => this.#modules.keyStore.importKey(privateKey, passphrase));
   }
 
-  /** Every wallet in ascending order of URL; each key file is one. */
+  /** All wallets in ascending order of URL; each key file counts as one. */
   async wallets(): Promise<WalletStatus[]> {
     const { keyStore, hdWallets, unlocked } = this.#modules;
     const statusOf = (address: Address) => (unlocked.get(address) ? "Unlocked" : "Locked");
@@ -154,8 +155,8 @@ export class AccountManager implements AccountSigner {
   }
 
   /**
-   * The HD wallets, for a request that only they can fulfil.
-   * @throws UnknownWalletError, WalletRequestError with `otherwise` when `url` is a key file
+   * The HD wallets, for a request that only they support.
+   * @throws UnknownWalletError, WalletRequestError with `otherwise` if `url` is a key file
    */
   async hdWalletsFor(url: string, otherwise: string | undefined): Promise<HdWallets | undefined> {
     const scheme = /^([a-z]+):\/\/./.exec(url)?.[1];
@@ -176,15 +177,15 @@ export class AccountManager implements AccountSigner {
   }
 
   /**
-   * The key store's accounts, as they were at most two seconds ago: a listing looks at every file, and anybody may ask for one.
-   * Keys added by this object are in it at once.
+   * The key store's accounts, at most two seconds old: a listing reads every file, and anyone may request one. Keys added by this object appear
+   * at once.
    */
   #stored(): Promise<readonly StoredKey[]> {
     const at = this.#now();
     if (this.#listing === undefined || at - this.#listing.at >= LISTING_MS) {
       const keys = this.#modules.keyStore.list();
       this.#listing = { at, keys };
-      // A folder that could not be read may be readable the next time.
+      // An unreadable folder may become readable.
       keys.catch(() => this.#forgetListing());
     }
     return this.#listing.keys;

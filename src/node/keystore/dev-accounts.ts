@@ -6,17 +6,17 @@ import { bigintToFixedBytes, bytesToBigint, concatBytes } from "../../base/primi
 import { bytesToHex, type Hex } from "../../base/primitives/hex.ts";
 import { FIRST_ADDRESSES, FIRST_KEYS } from "../../dev/first-dev-keys.ts";
 
-/** The phrase every dev node uses; the keys it makes are known to everyone and hold nothing of value on any other chain. */
+/** The mnemonic of all dev nodes; its keys are public and hold nothing of value on any other chain. */
 export const DEV_PHRASE = "test test test test test test test test test test test junk";
 
-/** Of the accounts, without the index that ends it. */
+/** Path of the accounts, without the final index. */
 const DEV_DERIVATION_PATH = "m/44'/60'/0'/0";
 
-/** What the accounts of a dev chain are derived from. */
+/** The wallet from which a dev chain's accounts are derived. */
 export type DevWallet = {
   /** BIP-39 */
   readonly phrase: string;
-  /** As `DEV_DERIVATION_PATH`. */
+  /** See `DEV_DERIVATION_PATH`. */
   readonly path: string;
 };
 
@@ -58,7 +58,7 @@ type ExtendedKey = { readonly key: Uint8Array; readonly chainCode: Uint8Array };
 
 const HARDENED = 2 ** 31;
 
-/** CKDpriv of BIP-32; the invalid keys it allows for have a chance of 2^-127. */
+/** CKDpriv of BIP-32; it ignores invalid keys, whose probability is 2^-127. */
 function child({ key, chainCode }: ExtendedKey, index: number): ExtendedKey {
   const data = index >= HARDENED ? concatBytes(new Uint8Array(1), key) : compressPublicKey(publicKeyFromPrivate(key));
   const indexBytes = bigintToFixedBytes(BigInt(index), 4);

@@ -9,7 +9,7 @@ export class InvalidKeyFileError extends NodeError {
   }
 }
 
-/** The passphrase does not decrypt the key. The message does not reveal why. */
+/** The passphrase does not decrypt the key. The message does not reveal the cause. */
 export class WrongPassphraseError extends NodeError {
   readonly code = "KEY_WRONG_PASSPHRASE";
   constructor() {
@@ -17,7 +17,7 @@ export class WrongPassphraseError extends NodeError {
   }
 }
 
-/** The key in the file belongs to a different account than the file says. */
+/** The key in the file belongs to another account than the file claims. */
 export class KeyMismatchError extends NodeError {
   readonly code = "KEY_MISMATCH";
   constructor(details: { readonly have: Address; readonly want: Address }) {
@@ -66,7 +66,7 @@ export class KeyDerivationBusyError extends NodeError {
   }
 }
 
-/** The node has no key of this account. */
+/** The node has no key for this account. */
 export class UnknownAccountError extends NodeError {
   readonly code = "ACCOUNT_UNKNOWN";
   constructor(address: Address) {
@@ -82,7 +82,7 @@ export class AccountLockedError extends NodeError {
   }
 }
 
-/** Too many recent wrong passphrases for this account; this one was not tried. */
+/** Too many recent wrong passphrases for this account; the node did not check this one. */
 export class TooManyTriesError extends NodeError {
   readonly code = "KEY_TOO_MANY_TRIES";
   constructor(waitS: number) {
@@ -98,7 +98,7 @@ export class LockedMeanwhileError extends NodeError {
   }
 }
 
-/** The node listens beyond loopback, so anyone who reaches it could use an unlocked account. */
+/** The node listens beyond loopback, so anyone who can reach it could use an unlocked account. */
 export class UnlockForbiddenError extends NodeError {
   readonly code = "ACCOUNT_UNLOCK_FORBIDDEN";
   constructor(listener: string) {

@@ -9,11 +9,11 @@ import { KEY_FILE_BYTES_MAX } from "./key-file.ts";
 
 type DirectoryEntry = {
   readonly path: string;
-  /** Differs when the file was written since. */
+  /** Changes whenever the file is written. */
   readonly version: string;
 };
 
-/** Key files as bytes on disk: the folder has mode 0700, files 0600, and each is whole or not there. */
+/** Key files as bytes on disk: the folder has mode 0700, files have 0600, and each is complete or absent. */
 export class KeyDirectory {
   readonly path: string;
   readonly #allowReadableByOthers: boolean;
@@ -46,14 +46,14 @@ export class KeyDirectory {
     }
   }
 
-  /** @throws LooseKeyFileError when group or world may read or write the file, unless that is allowed */
+  /** @throws LooseKeyFileError if group or others may read or write the file, unless that is allowed */
   async assertPrivate(path: string): Promise<void> {
     if (this.#allowReadableByOthers || process.platform === "win32") return;
     const mode = (await lstat(path)).mode & 0o777;
     if ((mode & 0o077) !== 0) throw new LooseKeyFileError(path, mode);
   }
 
-  /** Writes the file of a new key, named as by geth; its path. Durable when this returns. */
+  /** Writes the file of a new key under geth's naming scheme, durably. @returns the path */
   async create(address: Address, text: string, nowMs: number): Promise<string> {
     // geth has nanoseconds here; a JavaScript clock has milliseconds.
     const time = new Date(nowMs).toISOString().replaceAll(":", "-").replace("Z", "000000Z");
@@ -62,10 +62,10 @@ export class KeyDirectory {
     return path;
   }
 
-  /** Writes `text` beside `path` and moves it there: a crash leaves the old file or the new one. */
+  /** Writes `text` next to `path` and renames it: a crash leaves the old or the new file. */
   async replace(path: string, text: string): Promise<void> {
     makeFolder(this.path);
-    // Also when it was there before with another mode: the names show which accounts this machine holds.
+    // Also fixes the mode of an existing folder: the names reveal which accounts this machine holds.
     await chmod(this.path, 0o700);
     replaceFile(path, text, 0o600);
   }

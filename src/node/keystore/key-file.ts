@@ -11,7 +11,7 @@ import type { KdfParams, KeyDerivation } from "./passphrases.ts";
 /** An encrypted private key: Web3 Secret Storage, version 3 or (old geth) 1. */
 export type KeyFile = {
   readonly version: 1 | 3;
-  /** Absent in files that keep it private. */
+  /** Absent in files that hide it. */
   readonly address: Address | undefined;
   readonly cipher: "aes-128-ctr" | "aes-128-cbc";
   readonly iv: Uint8Array;
@@ -24,15 +24,15 @@ export type KeyFile = {
 /** A key file is half a kilobyte. */
 export const KEY_FILE_BYTES_MAX = 64 * 1024;
 
-// Bounds against files made to stop the node. geth's standard file needs 256 MiB and N·r·p = 2^21; the heaviest files that
-// wallets have written are eight times as long to compute.
+// Bounds against files made to stop the node. geth's standard file needs 256 MiB and N·r·p = 2^21; the heaviest files that wallets have written
+// take eight times as long.
 const SCRYPT_BYTES_MAX = 512 * 2 ** 20;
 const SCRYPT_WORK_MAX = 2 ** 24;
 const PBKDF2_ROUNDS_MAX = 10_000_000;
 const SALT_BYTES_MAX = 1024;
 
 /**
- * Reads the JSON of a key file and checks that it can be opened at a bearable cost.
+ * Parses the JSON of a key file and checks that decrypting it is affordable.
  * @throws InvalidKeyFileError
  */
 export function parseKeyFile(text: string): KeyFile {
@@ -41,17 +41,17 @@ export function parseKeyFile(text: string): KeyFile {
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    // JSON.parse quotes the text it failed on, and the text may be a private key given by mistake.
+    // JSON.parse quotes the text on failure, and the text may be a private key given by mistake.
     throw new InvalidKeyFileError("not JSON", { cause: (cause as Error).name });
   }
   const file = asObject(json, "file");
-  // geth writes version 1 as a text.
+  // geth writes version 1 as a string.
   const version = file["version"] === "1" ? 1 : file["version"];
   if (version !== 3 && version !== 1) throw new InvalidKeyFileError("version is not 3 or 1");
   // MyEtherWallet wrote a capital letter.
   const crypto = asObject(file["crypto"] ?? file["Crypto"], "crypto");
   const cipher = version === 3 ? "aes-128-ctr" : "aes-128-cbc";
-  // Version 1 files say nothing or aes-128-cbc.
+  // Version 1 files omit it or have aes-128-cbc.
   if ((crypto["cipher"] ?? cipher) !== cipher) {
     throw new InvalidKeyFileError(`cipher is not ${cipher}`);
   }
@@ -66,7 +66,7 @@ export function parseKeyFile(text: string): KeyFile {
   };
 }
 
-/** The JSON geth writes: version 3, hex without prefix. */
+/** The JSON that geth writes: version 3, hex without prefix. */
 export function renderKeyFile(file: KeyFile, id: string): string {
   const { params } = file;
   const { kdf, salt, ...numbers } = params;
@@ -142,7 +142,7 @@ function digits(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("hex");
 }
 
-/** geth's two costs of trying a passphrase: 256 MiB and a second, or 4 MiB and a tenth. */
+/** geth's two costs per passphrase guess: 256 MiB and a second, or 4 MiB and a tenth. */
 export type KeyStrength = "standard" | "light";
 
 export const SCRYPT: Readonly<Record<KeyStrength, { n: number; r: number; p: number }>> = {
@@ -151,7 +151,7 @@ export const SCRYPT: Readonly<Record<KeyStrength, { n: number; r: number; p: num
 };
 
 /**
- * `privateKey` encrypted with `passphrase`, as a version 3 file with fresh salt and iv.
+ * Encrypts `privateKey` with `passphrase`, as a version 3 file with fresh salt and iv.
  * @throws InvalidPrivateKeyError, KeyDerivationBusyError
  */
 export async function encryptKey(
@@ -177,7 +177,7 @@ export async function encryptKey(
 }
 
 /**
- * The private key of `file`, 32 bytes the caller owns and wipes.
+ * The private key of `file`, 32 bytes that the caller owns and wipes.
  * @throws WrongPassphraseError, KeyMismatchError, InvalidKeyFileError, KeyDerivationBusyError
  */
 export async function decryptKey(file: KeyFile, passphrase: string, derivation: KeyDerivation): Promise<Uint8Array> {
@@ -198,7 +198,7 @@ export async function decryptKey(file: KeyFile, passphrase: string, derivation: 
 
 function decipher({ version, cipher, iv, ciphertext }: KeyFile, derived: Uint8Array): Uint8Array {
   const half = derived.subarray(0, 16);
-  // Version 1 hashed the key once more.
+  // Version 1 hashed the key a second time.
   const key = version === 3 ? half : keccak256(half).subarray(0, 16);
   const plain = createDecipheriv(cipher, key, iv);
   try {

@@ -7,13 +7,13 @@ import { KeyDirectory } from "./key-directory.ts";
 import { decryptKey, encryptKey, type KeyStrength, parseKeyFile, renderKeyFile } from "./key-file.ts";
 import { KeyDerivation } from "./passphrases.ts";
 
-/** A key the node has a file of. */
+/** A key that the node has on file. */
 export type StoredKey = { readonly address: Address; readonly path: string };
 
 export type KeyStoreOptions = {
   readonly directory: string;
   readonly strength: KeyStrength;
-  /** Opens files other users can read. */
+  /** Accepts files that other users can read. */
   readonly allowReadableByOthers: boolean;
 };
 
@@ -21,18 +21,18 @@ type KeyStoreModules = {
   readonly log: Logger;
   /** Milliseconds of the Unix clock. */
   readonly now?: () => number;
-  /** Shared with all code that tries passphrases, so that only one is tried at a time. */
+  /** Shared by all code that checks passphrases, so that only one check runs at a time. */
   readonly derivation?: KeyDerivation;
 };
 
-/** A folder of encrypted private keys (Web3 Secret Storage), shared with geth and with people who copy files into it. */
+/** A folder of encrypted private keys (Web3 Secret Storage), shared with geth and with users who copy files into it. */
 export class KeyStore {
   readonly #directory: KeyDirectory;
   readonly #strength: KeyStrength;
   readonly #derivation: KeyDerivation;
   readonly #log: Logger;
   readonly #now: () => number;
-  /** What each file holds, by path, so that a listing reads only what changed. */
+  /** The address in each file, by path, so that a listing reads only changed files. */
   readonly #known = new Map<string, { version: string; address: Address | undefined }>();
   /** Accounts whose file is being written. */
   readonly #adding = new Set<Address>();
@@ -45,7 +45,7 @@ export class KeyStore {
     this.#now = modules.now ?? Date.now;
   }
 
-  /** Every key in ascending order of file name, files put there by hand included. Files without an address are left out. */
+  /** All keys in ascending order of file name, including files placed by hand. Omits files without an address. */
   async list(): Promise<StoredKey[]> {
     const entries = await this.#directory.entries();
     const present = new Set(entries.map(({ path }) => path));
@@ -63,7 +63,7 @@ export class KeyStore {
   }
 
   /**
-   * The one file of `address`.
+   * The only file of `address`.
    * @throws UnknownKeyError, AmbiguousKeyError
    */
   async find(address: Address): Promise<StoredKey> {
@@ -78,10 +78,10 @@ export class KeyStore {
     return found[0];
   }
 
-  /** Makes a random key and its file. */
+  /** Creates a random key and its file. */
   async create(passphrase: string): Promise<StoredKey> {
     let privateKey: Uint8Array;
-    // Once in 2^128 the bytes are not a valid key.
+    // The bytes are an invalid key once in 2^128.
     do privateKey = randomBytes(32);
     while (!isPrivateKey(privateKey));
     try {
@@ -111,7 +111,7 @@ export class KeyStore {
   }
 
   /**
-   * Takes over a key file made elsewhere, encrypted anew.
+   * Imports a key file made elsewhere, re-encrypted.
    * @throws InvalidKeyFileError, WrongPassphraseError, KeyMismatchError, KeyExistsError
    */
   async importFile(text: string, passphrase: string, newPassphrase: string): Promise<StoredKey> {
@@ -124,7 +124,7 @@ export class KeyStore {
   }
 
   /**
-   * Text of a key file of `address`, encrypted with `newPassphrase`.
+   * Text of a key file of `address`, re-encrypted with `newPassphrase`.
    * @throws UnknownKeyError, AmbiguousKeyError, LooseKeyFileError, WrongPassphraseError
    */
   async exportFile(address: Address, passphrase: string, newPassphrase: string): Promise<string> {
@@ -137,7 +137,7 @@ export class KeyStore {
   }
 
   /**
-   * The private key itself, 32 bytes the caller owns and wipes.
+   * The private key, 32 bytes that the caller owns and wipes.
    * @throws UnknownKeyError, AmbiguousKeyError, LooseKeyFileError, WrongPassphraseError
    */
   async privateKey(address: Address, passphrase: string): Promise<Uint8Array> {
@@ -148,7 +148,7 @@ export class KeyStore {
   }
 
   /**
-   * Encrypts the key with another passphrase, in the same file.
+   * Re-encrypts the key with another passphrase, in the same file.
    * @throws as privateKey
    */
   async changePassphrase(address: Address, passphrase: string, newPassphrase: string): Promise<void> {
@@ -158,7 +158,7 @@ export class KeyStore {
   }
 
   /**
-   * Deletes the file for good; the passphrase proves who asks.
+   * Deletes the file permanently; the passphrase authenticates the caller.
    * @throws as privateKey
    */
   async delete(address: Address, passphrase: string): Promise<void> {
@@ -172,7 +172,7 @@ export class KeyStore {
     return renderKeyFile(file, randomUUID());
   }
 
-  /** undefined: not a key file, or one that keeps its address to itself */
+  /** undefined: not a key file, or one that hides its address */
   async #addressIn(path: string): Promise<Address | undefined> {
     try {
       const { address } = parseKeyFile(await this.#directory.read(path));

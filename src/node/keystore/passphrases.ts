@@ -2,7 +2,7 @@ import { pbkdf2, type ScryptOptions, scrypt } from "node:crypto";
 import { promisify } from "node:util";
 import { KeyDerivationBusyError, TooManyTriesError } from "./errors.ts";
 
-/** How a passphrase becomes a key. */
+/** The function that derives a key from a passphrase. */
 export type KdfParams =
   | {
       readonly kdf: "scrypt";
@@ -31,14 +31,14 @@ export const PASSPHRASE_LIMITS = {
 } as const;
 
 /**
- * Turns passphrases into keys off the main thread, one at a time: each takes up to a second and 256 MiB, so eight at once
- * would take a gigabyte and every thread libuv has for files.
+ * Derives keys from passphrases off the main thread, one at a time: each derivation takes up to a second and 256 MiB, so eight at once would
+ * take 2 GB and all of libuv's file threads.
  */
 export class KeyDerivation {
   #last: Promise<unknown> = Promise.resolve();
   readonly #waitingMax: number;
   readonly #onRejected: () => void;
-  /** Tries under way, the running one included. */
+  /** Derivations running or waiting. */
   #open = 0;
 
   /** @param onRejected called for every rejected passphrase */
@@ -71,9 +71,9 @@ async function run(passphrase: string, params: KdfParams): Promise<Uint8Array> {
   const { salt, dklen } = params;
   if (params.kdf === "pbkdf2") return pbkdf2Async(passphrase, salt, params.c, dklen, "sha256");
   const { n: N, r, p } = params;
-  // What OpenSSL counts: V of 128·N·r, B of 128·p·r, and a few blocks of work space.
+  // OpenSSL's own count: V of 128·N·r, B of 128·p·r, and a few blocks of work space.
   const maxmem = 128 * r * (N + p + 32);
-  // RFC 7914 wants N < 2^(16·r), and OpenSSL insists; files with r = 1 that break the rule exist, in the official vectors too.
+  // RFC 7914 requires N < 2^(16·r), and OpenSSL enforces it. Files with r = 1 that break the rule exist, also in the official vectors.
   if (N < 2 ** (16 * r)) return scryptAsync(passphrase, salt, dklen, { N, r, p, maxmem });
   const noble = await import("@noble/hashes/scrypt.js");
   return noble.scryptAsync(passphrase, salt, { N, r, p, dkLen: dklen, maxmem });
@@ -82,19 +82,19 @@ async function run(passphrase: string, params: KdfParams): Promise<Uint8Array> {
 const WINDOW_MS = 60_000;
 
 /**
- * Bounds guessing: so many wrong secrets a minute for one account or wallet. Tries under way count as wrong until they turn out right, so
- * sending many at once gains nothing.
+ * Bounds guessing: limits wrong secrets per minute for one account or wallet. Running attempts count as wrong until they succeed, so concurrent
+ * attempts gain nothing.
  */
 export class PassphraseTries {
   readonly #triesMax: number;
   readonly #now: () => number;
   readonly #onRejected: () => void;
-  /** Times of the failures within the window, and how many tries are under way. */
+  /** Times of the failures within the window, and the number of running attempts. */
   readonly #subjects = new Map<string, { failedAt: number[]; running: number }>();
 
   /**
    * @param modules.now monotonic milliseconds
-   * @param modules.onRejected called for every rejected try
+   * @param modules.onRejected called for every rejected attempt
    */
   constructor(triesMax: number, modules: { readonly now?: () => number; readonly onRejected?: () => void } = {}) {
     this.#triesMax = triesMax;
@@ -103,9 +103,9 @@ export class PassphraseTries {
   }
 
   /**
-   * What `attempt` gives.
+   * The result of `attempt`.
    * @param isWrong whether an error means a wrong passphrase
-   * @throws TooManyTriesError without having called `attempt`, and what `attempt` throws
+   * @throws TooManyTriesError without calling `attempt`, and errors of `attempt`
    */
   async run<T>(subject: string, attempt: () => Promise<T>, isWrong: (error: unknown) => boolean): Promise<T> {
     const state = this.#stateOf(subject);

@@ -9,33 +9,33 @@ type Held = {
 };
 
 /**
- * Private keys in memory, each until its time is over.
+ * Private keys in memory, each until it expires.
  *
- * A key is overwritten with zeros when it is let go. That is as far as JavaScript goes: the bytes are in one array that nobody copies,
- * but a signature library works on copies of its own.
+ * A forgotten key is overwritten with zeros. JavaScript permits no more: the bytes are in one array that nothing here copies, but signature
+ * libraries work on copies.
  */
 export class UnlockedKeys {
   readonly #timers: Pick<Timers, "now" | "after">;
   readonly #held = new Map<Address, Held>();
-  /** How often each account was locked, so that an unlocking that began before the lock does not undo it. */
+  /** Number of locks per account, so that an unlock that began before a lock does not undo it. */
   readonly #locks = new Map<Address, number>();
 
   constructor(timers: Pick<Timers, "now" | "after">) {
     this.#timers = timers;
   }
 
-  /** Marks the moment an unlocking begins, for `hold`. */
+  /** Marks the beginning of an unlock, for `hold`. */
   beginUnlock(address: Address): number {
     return this.#locks.get(address) ?? 0;
   }
 
   /**
-   * Keeps `key` for `durationMs`, or until the node exits when that is undefined. Holding an account again starts its time anew, but a key
-   * that is held until exit stays so, as in geth.
+   * Keeps `key` for `durationMs`, or until the node exits if that is undefined. A second call restarts the time, but a key held until exit stays
+   * so, as in geth.
    *
-   * @param key belongs to this object from now on
-   * @param begun what `beginUnlock` gave
-   * @returns false, with the key wiped, when the account was locked since
+   * @param key is owned by this object from now on
+   * @param begun result of `beginUnlock`
+   * @returns false, with the key wiped, if the account was locked since
    */
   hold(address: Address, key: Uint8Array, durationMs: number | undefined, begun = this.beginUnlock(address)): boolean {
     if (begun !== this.beginUnlock(address)) {
@@ -58,7 +58,7 @@ export class UnlockedKeys {
     return true;
   }
 
-  /** Forgets the key, and lets no unlocking that is under way bring it back. */
+  /** Forgets the key, and invalidates unlocks in progress. */
   lock(address: Address): void {
     this.#locks.set(address, this.beginUnlock(address) + 1);
     this.#release(address);
@@ -79,7 +79,7 @@ export class UnlockedKeys {
     return held?.key;
   }
 
-  /** Accounts unlocked at this moment, in the order they were. */
+  /** Accounts unlocked now, in the order in which they were unlocked. */
   addresses(): Address[] {
     return [...this.#held.keys()].filter((address) => this.get(address) !== undefined);
   }

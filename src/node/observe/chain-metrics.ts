@@ -4,17 +4,17 @@ import type { CacheSizes } from "../../chain/store/cache-sizes.ts";
 import type { JournaledPool } from "../../consensus/mempool/journaled-pool.ts";
 import type { ChainParts, PoolParts, ProductionParts } from "../adapters/parts.ts";
 
-/** What is counted of a chain. */
+/** The parts of a chain that metrics report. */
 type MeasuredChain = Pick<ChainParts, "chain" | "store"> & {
   readonly opened: {
-    /** Its time is in Unix seconds. */
+    /** Its timestamp is in Unix seconds. */
     readonly genesis: { readonly timestamp: number };
-    /** Memory that each cache takes now. */
+    /** Current memory of each cache. */
     readonly cacheBytes: () => CacheSizes;
     readonly fork: { readonly cacheBytes: () => number; readonly uncached: () => number } | undefined;
   };
   readonly production: Pick<ProductionParts, "badBlocks"> & {
-    /** Why no blocks are made at present; undefined while they are. */
+    /** Why block production is stopped; undefined if it is not. */
     stalled(): unknown;
   };
   readonly pool: Pick<PoolParts, "mempool"> & {
@@ -27,7 +27,7 @@ type MeasuredChain = Pick<ChainParts, "chain" | "store"> & {
   };
 };
 
-/** A block, and a time, after every fork. */
+/** A block number and time after every fork. */
 const ALL = Number.MAX_SAFE_INTEGER;
 
 /** Declares the gauges and counters of a chain, its pool and its caches. */

@@ -3,16 +3,19 @@ import type { BlockCommitted } from "../../chain/reader.ts";
 import { mayPrint } from "../../dev/console-log.ts";
 import type { StateReader } from "../../evm/state/reader.ts";
 
-/** Codes that were looked at: then they are looked at anew. */
+/** Codes whose inspection is remembered; the full set is cleared. */
 const CODES_MAX = 10_000;
 
-/** Which blocks may print with `console.log` of Hardhat and forge-std. Looks at code alone: a chain without such contracts pays nothing more. */
+/**
+ * Finds blocks that may print with `console.log` of Hardhat and forge-std. It inspects code only, so that a chain without such contracts pays
+ * nothing more.
+ */
 export class ConsoleWatch {
   /** A contract that prints was deployed, so any transaction may call it through others. */
   #isAnyDeployed = false;
   readonly #known = new Map<Hash, boolean>();
 
-  /** True when a transaction of the block may print. */
+  /** Whether a transaction of the block may print. */
   mayPrint({ executed, changes }: BlockCommitted, stateAfter: StateReader): boolean {
     for (const code of changes.codes.values()) this.#isAnyDeployed ||= mayPrint(code);
     this.#isAnyDeployed ||= executed.block.transactions.some(({ to, data }) => {

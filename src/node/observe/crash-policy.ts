@@ -1,10 +1,10 @@
 import type { Failures } from "../../base/telemetry/failures.ts";
 import type { Timers } from "../../base/telemetry/timers.ts";
 
-/** sysexits.h EX_SOFTWARE: a bug ended the process. Supervisors restart on it. */
+/** sysexits.h EX_SOFTWARE: a bug ended the process. Supervisors restart it. */
 export const CRASH_EXIT_CODE = 70;
 
-/** A stop that takes longer is stuck as well. What was acknowledged is on disk whatever happens. */
+/** A longer stop is stuck. Acknowledged data is on disk in any case. */
 const STOP_TIMEOUT_MS = 5_000;
 
 /** The parts of `process` that the policy uses. */
@@ -16,18 +16,18 @@ export type CrashSource = {
 type CrashPolicyModules = {
   readonly source: CrashSource;
   readonly failures: Pick<Failures, "report">;
-  /** Stops the node in order. */
+  /** Stops the node gracefully. */
   readonly stop: () => Promise<void>;
-  /** Ends the process without waiting for anything. */
+  /** Ends the process immediately. */
   readonly exitNow: (code: number) => void;
   readonly timers: Pick<Timers, "after">;
 };
 
 /**
- * The one place for exceptions that reached the event loop: the state of the program is unknown then, so it logs the error with
- * its cause, stops the node in order and ends the process with `CRASH_EXIT_CODE`. A second exception while stopping ends it at once.
+ * Handles exceptions that reach the event loop. The program's state is unknown then, so the policy logs the error with its cause, stops the node
+ * gracefully and ends the process with `CRASH_EXIT_CODE`. A second exception during the stop ends it at once.
  *
- * Nothing gets here that `Timers` of the node runs, or an event inside `Failures.guard`.
+ * Exceptions of the node's `Timers` and of events inside `Failures.guard` never get here.
  * @returns removes the policy
  */
 export function installCrashPolicy({ source, failures, stop, exitNow, timers }: CrashPolicyModules): () => void {

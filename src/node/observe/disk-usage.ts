@@ -4,10 +4,10 @@ import { join } from "node:path";
 import type { Metrics } from "../../base/telemetry/metrics.ts";
 import type { Timer, Timers } from "../../base/telemetry/timers.ts";
 
-/** Sizes change by blocks; a store of CometBFT has thousands of files. */
+/** Sizes change with blocks, and a store of CometBFT has thousands of files. */
 const INTERVAL_MS = 60_000;
 
-/** Below the home, by part. */
+/** Paths below the home, by part. */
 const PARTS = {
   log: "data/log",
   index: "data/index",
@@ -21,11 +21,11 @@ const PARTS = {
 
 type DiskUsageModules = { readonly metrics: Pick<Metrics, "gauge">; readonly timers: Pick<Timers, "soon" | "every"> };
 
-/** Measures once a minute the disk usage of a home's parts, and the free space. */
+/** Measures the disk usage of a home's parts and the free space once a minute. */
 export class DiskUsage {
   readonly #timer: Timer;
 
-  /** @param home a folder that exists */
+  /** @param home an existing folder */
   constructor(home: string, { metrics, timers }: DiskUsageModules) {
     const used = metrics.gauge({
       name: "disk_bytes",
@@ -63,7 +63,7 @@ export async function diskUsageOf(home: string): Promise<Readonly<Record<keyof t
 }
 
 /**
- * Bytes on disk of a file or a whole folder; files removed meanwhile count as 0.
+ * Bytes on disk of a file or folder; files removed meanwhile count as 0.
  * @param statOf follows links for a part, which can be on another disk
  */
 async function sizeOf(path: string, statOf: typeof stat | typeof lstat = lstat): Promise<number> {

@@ -3,8 +3,8 @@ import { andThen, type MaybePromise } from "../../base/threads/maybe-promise.ts"
 import type { Readiness } from "../../rpc/ports/node.ts";
 
 /**
- * Answers `/livez` (the process runs) and `/readyz` (it serves its chain and makes blocks; 503 when not), for the RPC and the
- * metrics listener alike. False for any other request.
+ * Answers `/livez` (the process runs) and `/readyz` (it serves its chain and makes blocks; otherwise 503) for the RPC and the metrics listener.
+ * False for other requests.
  */
 export function answerHealth(
   request: IncomingMessage,
@@ -24,7 +24,7 @@ export function answerHealth(
 
 export const JSON_TYPE = "application/json";
 
-/** Sends a whole answer; for HEAD only its headers. */
+/** Sends a complete answer; only its headers for HEAD. */
 export function sendText(
   request: IncomingMessage,
   response: ServerResponse,

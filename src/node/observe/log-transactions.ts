@@ -6,12 +6,12 @@ import type { DevChain } from "../../dev/dev-chain.ts";
 import { ConsoleWatch } from "./console-watch.ts";
 import type { TransactionDetails, TransactionTracer } from "./transaction-tracer.ts";
 
-/** Failed transactions of a block whose reason is looked for: each is executed again after all before it in the block. */
+/** Failed transactions per block whose reason is determined: each is executed again after all its predecessors in the block. */
 const REASONS_MAX = 5;
-/** A transaction further back in its block is not executed again. */
+/** Transactions with a higher index are not executed again. */
 const DETAILED_INDEX_MAX = 100;
 
-/** Logs a line for each transaction of each block of a dev chain, with the reason of those that failed, and lines for what they print and call. */
+/** Logs one line per transaction of a dev chain, with the reason of failures, and lines for console output and calls. */
 export function logTransactions(
   { chain, devChain }: { readonly chain: Chain; readonly devChain: DevChain | undefined },
   {
@@ -23,7 +23,7 @@ export function logTransactions(
     readonly log: Logger;
     readonly timers: Pick<Timers, "soon">;
     readonly tracer: TransactionTracer;
-    /** Calls are worth a line each. */
+    /** Whether to log calls. */
     readonly hasArtifacts: boolean;
   },
 ): void {
@@ -61,13 +61,13 @@ export function logTransactions(
     }
   };
   chain.subscribe((event) => {
-    // After the callers that wait for the block: the line may need an execution.
+    // Runs after the callers that wait for the block, since the line may need an execution.
     if (!log.enabled("info") || devChain?.settings.logging === false) return;
     timers.soon("transaction log", () => logLines(event));
   });
 }
 
-/** The block is there whatever becomes of its lines in the log. */
+/** Never rejects: the block stands even if its log lines fail. */
 export function detailsOf(found: Promise<TransactionDetails>): Promise<TransactionDetails> {
   return found.catch((error: unknown) => {
     const fault = error instanceof Error ? error.message : String(error);
@@ -75,7 +75,7 @@ export function detailsOf(found: Promise<TransactionDetails>): Promise<Transacti
   });
 }
 
-/** One line a block. */
+/** Logs one line per block. */
 export function logBlocks(chain: Chain, log: Logger): void {
   chain.subscribe(({ executed: { block } }) => {
     const { number, gasUsed } = block.header;

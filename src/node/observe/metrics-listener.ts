@@ -13,7 +13,7 @@ export type MetricsListener = { readonly url: string; close(): void };
 
 type MetricsListenerOptions = {
   readonly address: HostPort;
-  /** Names besides IP literals, see `isHostAllowed`: a page whose name is pointed at this machine must not read the metrics. */
+  /** Names besides IP literals, see `isHostAllowed`: a page whose name resolves to this machine must not read the metrics. */
   readonly allowedHosts: readonly string[];
   readonly exposition: () => MaybePromise<string>;
   readonly readiness: () => Readiness;
@@ -29,10 +29,10 @@ export function declareCertificateMetrics(metrics: Pick<Metrics, "gaugeOf">, tls
   );
 }
 
-/** Scrapers and probes of one node are few. */
+/** One node has few scrapers and probes. */
 const CONNECTIONS_MAX = 64;
 
-/** Of a connection without a request, and of a request; it has no body. */
+/** Timeouts of an idle connection and of a request, which has no body. */
 const TIMEOUTS = { keepAliveTimeout: 5_000, headersTimeout: 10_000, requestTimeout: 10_000 };
 
 /** Serves `/metrics` for Prometheus, `/livez` (the process answers) and `/readyz` (it serves its chain). */
@@ -43,7 +43,7 @@ export async function listenMetrics(options: MetricsListenerOptions): Promise<Me
       const type = "text/plain; version=0.0.4; charset=utf-8";
       sendText(request, response, 200, type, await exposition());
     } catch {
-      // An RPC process that ends while it is asked has no numbers; the next scrape does without it.
+      // An RPC process that dies during the request has no numbers; the next scrape omits it.
       sendText(request, response, 503, JSON_TYPE, '{"error":"not available"}');
     }
   }
@@ -71,13 +71,13 @@ export async function listenMetrics(options: MetricsListenerOptions): Promise<Me
       void sendMetrics(request, response);
     } else sendText(request, response, 404, JSON_TYPE, '{"error":"not found"}');
   });
-  // Also of a client that does not read.
+  // Also ends clients that do not read.
   server.timeout = TIMEOUTS.requestTimeout;
   server.on("connection", (socket) => {
-    // Silent connections keep no scraper out: it asks at once.
+    // A silent connection never keeps out a scraper, which sends its request at once.
     connections++;
     idle.add(socket);
-    // Those that are being ended count until they are closed: they are no longer in the way.
+    // Destroyed connections count until they close, but are no longer idle.
     const [oldest = socket] = idle;
     if (connections > CONNECTIONS_MAX) {
       idle.delete(oldest);
@@ -89,7 +89,7 @@ export async function listenMetrics(options: MetricsListenerOptions): Promise<Me
     });
   });
   await new Promise<void>((resolve, reject) => {
-    // The address is neither that of --port nor the API's.
+    // Names the setting, since the address is neither --port's nor the API's.
     server.once("error", (error) => reject(Object.assign(error, { setting: "metrics.address" })));
     server.listen(address.port, address.host, () => {
       server.removeAllListeners("error");

@@ -13,8 +13,8 @@ import { type ApiModules, createEtherscanApi } from "./etherscan/etherscan-api.t
 import { answerHealth, JSON_TYPE, sendText } from "./health.ts";
 
 /**
- * Answers `/openrpc.json` with what `rpc_discover` answers at the same listener; false for any other request. The text is made
- * once for each listener.
+ * Answers `/openrpc.json` with the result of `rpc_discover` at the same listener; false for other requests. The text is rendered once per
+ * listener.
  */
 function createOpenRpcFile(
   modules: DiscoverModules,
@@ -43,7 +43,7 @@ function createOpenRpcFile(
 
 type OtherRequestModules = DiscoverModules & ApiModules & { readonly chain: Pick<ChainView, "config"> };
 
-/** What the RPC port serves besides calls: health, the OpenRPC document, and the pages and the API that the settings open. */
+/** Requests besides calls on the RPC port: health, the OpenRPC document, and the pages and the API that the settings enable. */
 export function createOtherRequests(
   config: Config,
   log: Logger,
@@ -62,7 +62,7 @@ export function createOtherRequests(
     (answerPage?.(request, response) ?? false);
 }
 
-/** Where there are no pages there is none that leads to them. */
+/** A start page needs other pages to link to. */
 function openStartPage({ dev, explorer }: Config, { chain }: OtherRequestModules): AnswerPage | undefined {
   return explorer.enable ? createStartPage({ isDev: dev, chainId: chain.config.chainId }) : undefined;
 }

@@ -6,14 +6,14 @@ import type { Metrics } from "../../base/telemetry/metrics.ts";
 import type { Timers } from "../../base/telemetry/timers.ts";
 import type { Span, SpanAttributes, Tracer } from "../../base/telemetry/tracer.ts";
 
-/** Ended spans that wait for the endpoint; later ones are dropped. The library's own number, whatever the environment says. */
+/** Ended spans that wait for the endpoint; later ones are dropped. The library's default, whatever the environment says. */
 const QUEUE_SPANS_MAX = 2_048;
-/** With its repetitions. The library holds the process until then, also that of a program whose node has stopped. */
+/** Time limit including retries. Until then the library keeps the process alive, even after its node has stopped. */
 const EXPORT_MS = 2_000;
-/** A node that stops sends what waits for so long. */
+/** Time that a stopping node gives the export of waiting spans. */
 const FLUSH_MS = 500;
 
-/** Not installed with the node: the `peerDependencies` of package.json. */
+/** Not installed with the node: see `peerDependencies` of package.json. */
 export const OPENTELEMETRY_PACKAGES = [
   "@opentelemetry/api@1.9.1",
   "@opentelemetry/core@2.12.1",
@@ -22,21 +22,21 @@ export const OPENTELEMETRY_PACKAGES = [
   "@opentelemetry/sdk-trace-base@2.12.1",
 ] as const;
 
-/** A package of OpenTelemetry is not installed: the text has the command that does. */
+/** A package of OpenTelemetry is missing: the text has the command to install it. */
 export class TracingPackageMissingError extends NodeError {
   readonly code = "TRACING_PACKAGE_MISSING";
 }
 
 export type OtlpTracer = Tracer & {
-  /** Sends the spans that wait, for a limited time. */
+  /** Sends the waiting spans, for a limited time. */
   flush(): Promise<void>;
   close(): Promise<void>;
 };
 
 type OtlpOptions = {
-  /** Where spans are posted, such as `http://127.0.0.1:4318/v1/traces`. */
+  /** URL to which spans are posted, such as `http://127.0.0.1:4318/v1/traces`. */
   readonly endpoint: string;
-  /** Tells the nodes of an operator apart. */
+  /** Distinguishes the nodes of an operator. */
   readonly instance: string;
   readonly version: string;
 };
@@ -50,8 +50,8 @@ type OtlpModules = {
 };
 
 /**
- * A tracer that sends spans to a collector by OTLP over HTTP, in batches. Nothing is registered globally: a program that holds a node may trace by
- * a library of its own.
+ * A tracer that sends spans to a collector by OTLP over HTTP, in batches. It registers nothing globally, so a program that holds a node may
+ * trace with its own library.
  * @throws TracingPackageMissingError
  */
 export async function startOtlpTracer(
@@ -79,7 +79,7 @@ export async function startOtlpTracer(
           if (isLost) log.warn("the collector does not accept traces", { endpoint, error: result.error });
           else log.info("the collector accepts traces again", { endpoint });
         }
-        // An error would reach a global handler of the library, which may be that of another program.
+        // An error would reach the library's global handler, which may belong to another program.
         done({ code: core.ExportResultCode.SUCCESS });
       });
     },
@@ -98,7 +98,7 @@ export async function startOtlpTracer(
   });
   const tracer = provider.getTracer("evmint", version);
 
-  /** What the collector does not take in time is lost: a node that stops does not wait for it. */
+  /** Spans that the collector does not accept in time are lost: a stopping node does not wait for it. */
   async function limited(work: Promise<void>): Promise<void> {
     await Promise.race([work, timers.sleep(FLUSH_MS, { keepsAlive: true })]);
   }
@@ -128,7 +128,8 @@ export async function startOtlpTracer(
 }
 
 /**
- * The packages are CommonJS, and `require` is silent: code from V8's code cache cannot import but with a warning, as the first line of the log.
+ * Uses `require`, since the packages are CommonJS. Code from V8's code cache can import only with a warning, which would be the first line of
+ * the log.
  * @throws TracingPackageMissingError
  */
 function loadOpenTelemetry(load: (name: string) => unknown) {

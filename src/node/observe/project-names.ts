@@ -5,10 +5,10 @@ import { type Contract, Contracts } from "../../dev/artifacts/contracts.ts";
 import { CONSOLE_ADDRESS } from "../../dev/console-log.ts";
 import { CREATE2_DEPLOYER, PREDEPLOYS } from "../config/predeploys.ts";
 
-/** Contracts whose code was compared with those of the artifacts: then the comparison begins anew. */
+/** Codes whose comparison with the artifacts is remembered; the full map is cleared. */
 const CODES_MAX = 10_000;
 
-/** What addresses, functions, events and errors are called, by a project's artifacts, by standards, and on every dev chain. */
+/** Names of addresses, functions, events and errors, from a project's artifacts, standards, and the fixed accounts and contracts of dev chains. */
 export class ProjectNames {
   readonly contracts: Contracts;
   readonly #chain: Pick<Chain, "stateAt" | "head">;
@@ -31,7 +31,7 @@ export class ProjectNames {
     this.#fixed.set(CONSOLE_ADDRESS, "console");
   }
 
-  /** The contract of the artifacts whose code an account has after block `number`. */
+  /** The artifacts' contract whose code an account has after block `number`. */
   contractAt(address: Address, number = this.#chain.head().block.header.number): Contract | undefined {
     if (this.contracts.size === 0) return undefined;
     const state = this.#chain.stateAt(number);
@@ -44,12 +44,12 @@ export class ProjectNames {
     return this.#byCodeHash.get(codeHash);
   }
 
-  /** `account 0`, `multicall3`: names that every dev chain has. */
+  /** Names on every dev chain: `account 0`, `multicall3`. */
   fixedName(address: Address): string | undefined {
     return this.#fixed.get(address);
   }
 
-  /** `0xf39F… (account 0)`, in checksum form, with the name where there is one. */
+  /** `0xf39F… (account 0)`, in checksum form, with its name if it has one. */
   addressText(address: Address, number?: number): string {
     const name = this.#fixed.get(address) ?? this.contractAt(address, number)?.name;
     return `${checksumAddress(address)}${name === undefined ? "" : ` (${name})`}`;

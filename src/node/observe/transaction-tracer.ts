@@ -9,10 +9,10 @@ import type { ExecutionPort } from "../../rpc/ports/execution.ts";
 import { ResponseTooLargeError } from "../../rpc/transport/errors.ts";
 import type { ProjectNames } from "./project-names.ts";
 
-/** A trace that is larger is not parsed: 20 ms of the chain's thread, for lines of which most are left out. */
+/** Larger traces are not parsed: that would take 20 ms of the chain's thread, for lines that the log mostly omits. */
 const TRACE_BYTES_MAX = 2 << 20;
 
-/** Where frames reverted, in order: the program counters that ran before, and whose code it was. */
+/** Traces where frames reverted, in order: the preceding program counters, and the code's address. */
 const REVERT_TRACER = `{
   frames: [{ pcs: [] }], reverts: [],
   step(log) {
@@ -40,27 +40,27 @@ const REVERT_TRACER = `{
 
 type Revert = {
   readonly depth: number;
-  /** Address of the code; undefined where the frame ran `initCode`. */
+  /** Address of the code; undefined if the frame ran `initCode`. */
   readonly to?: Address;
   readonly initCode?: Hex;
   readonly pcs: readonly number[];
 };
 
-/** What executing a transaction again shows of it. */
+/** Details of a transaction, from executing it again. */
 export type TransactionDetails = {
-  /** `execution reverted: not enough`, `out of gas`; of a failed one. */
+  /** `execution reverted: not enough`, `out of gas`; only of a failed transaction. */
   readonly reason: string | undefined;
-  /** `src/Token.sol:52`: where a failed one reverted, as far as the artifacts say. */
+  /** `src/Token.sol:52`: where a failed transaction reverted, if the artifacts tell. */
   readonly revertedAt: string | undefined;
   /** Calls, events and results as a tree. */
   readonly calls: readonly string[];
-  /** What contracts printed with `console.log`. */
+  /** Output of contracts through `console.log`. */
   readonly printed: readonly string[];
-  /** Why nothing of this is known. */
+  /** Why the details are missing. */
   readonly fault?: string;
 };
 
-/** Executes with a tracer of `debug_trace…`: its trace. */
+/** Executes with a tracer of `debug_trace…` and returns the trace. */
 export type RunTracer = (tracer: string, tracerConfig: Readonly<Record<string, unknown>>) => Promise<unknown>;
 
 /** Output lines of one transaction. */
@@ -73,14 +73,14 @@ export class TransactionTracer {
   readonly #timeoutMs: number;
   readonly #textOf = createConsoleReader();
 
-  /** @param timeoutMs of executing a transaction again; one that takes longer has no details */
+  /** @param timeoutMs for executing a transaction again; a slower one has no details */
   constructor(names: ProjectNames, tracing: Pick<ExecutionPort, "traceTransaction">, timeoutMs: number) {
     this.#names = names;
     this.#tracing = tracing;
     this.#timeoutMs = timeoutMs;
   }
 
-  /** @throws what tracing throws: TracingTimeoutError above all */
+  /** @throws errors of tracing, mostly TracingTimeoutError */
   details(
     hash: Hash,
     { number, isFailed }: { readonly number: number; readonly isFailed: boolean },
@@ -96,9 +96,9 @@ export class TransactionTracer {
   }
 
   /**
-   * The same of any execution that `run` repeats.
+   * Details of any execution that `run` repeats.
    * @param number of the block whose state names its contracts
-   * @throws what `run` throws
+   * @throws errors of `run`
    */
   async detailsBy(
     run: RunTracer,
@@ -116,7 +116,7 @@ export class TransactionTracer {
     };
   }
 
-  /** Calls and reason are worth showing where this takes too long. */
+  /** Failures are ignored: calls and reason are worth showing without the line. */
   async #revertLine(run: RunTracer, number: number): Promise<string | undefined> {
     const reverts = (await run(REVERT_TRACER, {}).catch(() => [])) as readonly Revert[];
     return lineOfReverts(reverts, this.#names, number);
@@ -137,7 +137,7 @@ export class TransactionTracer {
 
 /** `src/Token.sol:52` */
 function lineOfReverts(reverts: readonly Revert[], names: ProjectNames, number: number): string | undefined {
-  // The last revert is that of the outermost frame; those right before it, each one frame deeper, are what it passes on.
+  // The last revert is the outermost frame's. The reverts right before it, each one frame deeper, are the ones it passes on.
   let origin = reverts.length - 1;
   while (origin > 0 && reverts[origin - 1]!.depth === reverts[origin]!.depth + 1) origin--;
   const revert = reverts[origin];
@@ -151,7 +151,7 @@ function lineOfReverts(reverts: readonly Revert[], names: ProjectNames, number: 
 
 type ReasonedFrame = TracedFrame & { readonly revertReason?: string };
 
-/** The EVM's word with what the contract says, and with the failure of an inner call where that is another one. */
+/** The EVM's error with the contract's message, and the failure of an inner call if that differs. */
 function reasonOf(
   top: ReasonedFrame,
   {
@@ -168,7 +168,7 @@ function reasonOf(
   return `${detail === undefined ? error : `${error}: ${detail}`}${cause}`;
 }
 
-/** The frame from which a failure was passed on: each frame ended with the failure of its last call. */
+/** The frame where a failure originated: each frame ended with the failure of its last call. */
 function innermostFailure(top: TracedFrame): TracedFrame {
   let frame = top;
   for (let last = frame.calls?.at(-1); last?.error !== undefined; last = frame.calls?.at(-1)) frame = last;

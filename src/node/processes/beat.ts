@@ -6,15 +6,15 @@ export type BeatModules = {
   /** Asks the other side, which answers in the next turn of its event loop. */
   readonly ask: () => Promise<unknown>;
   readonly onSilent: () => void;
-  /** It answers again after `onSilent`. */
+  /** The other side answers again after `onSilent`. */
   readonly onAnswer: () => void;
-  /** It is not waited for any longer. */
+  /** The other side is considered dead. */
   readonly onLost: () => void;
 };
 
 /**
- * Watches that another process takes turns of its event loop. It is judged by the number of beats that it missed and not by time: a process that was
- * stopped itself finds no time in which the other could have answered.
+ * Watches that another process runs its event loop. It counts missed beats instead of time: if this process was stopped, no time passed in which
+ * the other could have answered.
  */
 export class Beat {
   readonly #limits: Limits["processes"];

@@ -23,14 +23,14 @@ import { StoreExecution } from "../calls/store-execution.ts";
 import type { Limits } from "../config/config.ts";
 import type { RpcProcessData } from "./protocol.ts";
 
-/** What follows it is a microtask. */
+/** Code after it runs in a microtask. */
 const NOW = Promise.resolve();
 /** As many trie nodes as a proof of a thousand slots reads. */
 const TRIE_BYTES = 4 << 20;
 
 /**
- * The chain of a store that another process writes. Every read sees all blocks that were committed before it began, so no two
- * connections, on whichever process, see the chain go back; a read that a rollback overtook runs again.
+ * The chain of a store that another process writes. Every read sees all blocks committed before it began, so no two connections, on whichever
+ * process, see the chain go back. A read that a rollback overtook runs again.
  */
 export class FollowedChain {
   readonly reader: ChainReader;
@@ -39,16 +39,16 @@ export class FollowedChain {
   readonly #store: StoreFollower;
   readonly #logTexts: LogTextCache;
   readonly #listeners = new Set<ChainListener>();
-  /** Blocks that were gone before their event arrived: their removal is no event either. */
+  /** Blocks removed before their event arrived: their removal is not emitted either. */
   readonly #skipped = new Set<Hash>();
-  /** Blocks that were emitted before the message that they became the head. */
+  /** Blocks emitted before the message that made them the head. */
   readonly #early = new Set<Hash>();
-  /** Number of the last block emitted, and the rollbacks that were emitted. */
+  /** Number of the last emitted block, and the emitted rollbacks. */
   #emitted: number;
   #emittedEpoch: number;
   readonly #onListenerError: (error: unknown) => void;
   readonly #timers: Pick<Timers, "now" | "deferred">;
-  /** The store was caught up with in the run of code under way, which a microtask ends. */
+  /** The view is up to date for the current run of code, which a microtask ends. */
   #isCurrent = false;
   readonly #endRun = () => {
     this.#isCurrent = false;
@@ -65,7 +65,7 @@ export class FollowedChain {
     this.#logTexts = new LogTextCache(followerCacheSizes(config.cache.bytes).logTexts);
     const data = { store, cacheBytes: config.cache.bytes, config: chainConfig };
     this.#chain = new StoreExecution(data, TRIE_BYTES, compiler, () => {
-      // Blocked, this process would not notice that the channel to the chain's process is closed.
+      // A blocked process would not notice that the channel to the chain's process is closed.
       if (process.ppid !== chainPid) throw new ChainUnreachableError();
       pauseThread();
     });
@@ -94,15 +94,15 @@ export class FollowedChain {
     return this.#store;
   }
 
-  /** Of the store as it is now, which begins others with each rollback. */
+  /** The current epoch of the store, which each rollback raises. */
   newestEpoch(): number {
     this.#catchUp();
     return this.#store.epoch;
   }
 
   /**
-   * The result of `read` on the chain as it is now: as it is when the first read begins in a run of code without a pause. All bytes that
-   * this run serves had arrived by then, so no client knows of anything newer.
+   * The result of `read` on the chain as it is at the first read of the current uninterrupted run of code. All bytes that this run serves had
+   * arrived by then, so no client knows of anything newer.
    */
   read<T>(read: () => T): T {
     if (!this.#isCurrent) this.#catchUpForThisRun();
@@ -136,7 +136,7 @@ export class FollowedChain {
     void NOW.then(this.#endRun);
   }
 
-  /** The whole port. @param remote answers in the chain's process what only it knows */
+  /** The complete port. @param remote answers in the chain's process what only it knows */
   view(remote: ChainView, { feeHistoryBlocksMax }: Limits["calls"]): ChainView {
     const slices = new SharedSlices(this.#timers);
     const fees = new FeeHistories(this.reader, slices);
@@ -158,7 +158,7 @@ export class FollowedChain {
     };
   }
 
-  /** Emits the block, which became the head of the chain's process. */
+  /** Emits a block that became the head of the chain's process. */
   emitHead(number: number, hash: Hash): void {
     if (this.#early.delete(hash)) return;
     const executed = this.read(() => (this.reader.blockHash(number) === hash ? this.reader.block(number) : undefined));
@@ -175,7 +175,7 @@ export class FollowedChain {
     if (known.length > 0) this.#emit((listener) => listener.onRemoved?.(known));
   }
 
-  /** Emits the blocks that are committed and whose messages are on their way. After a rollback nothing, until its message is there. */
+  /** Emits committed blocks whose messages are still on their way. After a rollback, emits nothing until its message has arrived. */
   emitCommitted(): void {
     const blocks = this.read(() => {
       if (this.#store.epoch !== this.#emittedEpoch) return [];
@@ -192,7 +192,7 @@ export class FollowedChain {
     }
   }
 
-  /** A process that gets no connection would hold removed files until it ends. */
+  /** Without this, an idle process would keep removed files open until it ends. */
   releaseRemoved(): void {
     this.#store.releaseRemoved();
   }
@@ -201,7 +201,7 @@ export class FollowedChain {
     this.#store.close();
   }
 
-  /** Requests pending transactions only for a listener that takes them: each costs a message. */
+  /** Requests pending transactions only if a listener takes them: each costs a message. */
   #subscribe(listener: ChainListener, remote: ChainView): () => void {
     this.#listeners.add(listener);
     const { onPending } = listener;

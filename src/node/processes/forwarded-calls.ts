@@ -8,7 +8,7 @@ import type { RawParams } from "../../rpc/transport/dispatch/message.ts";
 import type { Method, Registry } from "../../rpc/transport/dispatch/method.ts";
 import type { ChainHandlers, RpcProcessHandlers } from "./protocol.ts";
 
-/** Calls that the chain's process runs for this one, and their connections. */
+/** Calls that the chain's process runs for this process, and their connections. */
 export class ForwardedCalls {
   readonly handlers: Pick<RpcProcessHandlers, "notify" | "overrun" | "overCapacity"> = {
     notify: ({ connection, messages }) => this.#connections.get(connection)?.notify(messages),
@@ -24,7 +24,7 @@ export class ForwardedCalls {
     this.#channel = channel;
   }
 
-  /** `methods`, of which those of the chain's process are forwarded to it. */
+  /** `methods`, with forwarding versions of those that run in the chain's process. */
   registryOf(methods: Registry<ServingPorts>): Registry<ServingPorts> {
     return new Map(
       Array.from(methods, ([name, method]) => [name, method.isForwarded ? this.#forwarded(method) : method]),
@@ -48,7 +48,7 @@ export class ForwardedCalls {
   #forwarded(method: Method<ServingPorts>): Method<ServingPorts> {
     return {
       ...method,
-      // It waits for its turn where it runs.
+      // It queues in the process that runs it.
       isHeavy: false,
       run: (_ports, params, context) => this.#forward(method.name, params, context),
     };
@@ -63,7 +63,7 @@ export class ForwardedCalls {
   }
 }
 
-/** Asks the chain's process about each call: a client has one capacity, whichever processes serve its connections. */
+/** Asks the chain's process to admit each call: a client has one capacity, whichever processes serve its connections. */
 export class ForwardedAdmission implements ServingPort {
   readonly #channel: Channel<ChainHandlers>;
   readonly #calls: ForwardedCalls;

@@ -20,17 +20,17 @@ import type { ChannelMessage } from "../../base/threads/channel.ts";
 import { CALL_WINDOW_LIMITS } from "../observe/activity/call-window.ts";
 
 const PROCESS_MESSAGE_LIMITS = {
-  /** A message by what a request may have: codecs pad keys of some characters to 66, and a value has the weight of 8 characters. */
+  /** Message weight per body byte of a request: codecs pad short keys to 66 characters, and a value weighs as much as 8 characters. */
   weightOfBodyBytes: 16,
-  /** What a message has besides parts of a request: lines of the log, records of calls. */
+  /** Weight allowed besides parts of a request, for log lines and records of calls. */
   weightMin: 1 << 20,
-  /** Lists and objects in each other: those of a request (`jsonDepthMax`, 64) in those of a call. */
+  /** Nesting of lists and objects: that of a request (`jsonDepthMax`, 64) inside that of a call. */
   depthMax: 80,
-  /** Causes of an error, each below the other. */
+  /** Length of an error's chain of causes. */
   causesMax: 16,
-  /** A method's name, as a request may have it. */
+  /** Maximum length of a method name in a request. */
   nameCharsMax: 2_048,
-  /** Metrics of a process as text: some hundred kilobytes. */
+  /** Metrics of a process as text: a few hundred kilobytes. */
   expositionCharsMax: 1 << 24,
 } as const;
 
@@ -57,8 +57,8 @@ const EVENTS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Decodes all that the chain's process takes from one RPC process: messages of a channel for names that are offered to it, each with an input of its
- * shape. It is the one place where they are checked: what comes out of it is what handlers declare.
+ * Decodes all messages that the chain's process accepts from one RPC process: channel messages for offered names, each with an input of its
+ * shape. They are checked only here; handlers get what they declare.
  */
 export class ProcessMessages {
   readonly #names: ReadonlySet<string>;
@@ -68,7 +68,7 @@ export class ProcessMessages {
   #lastCall = 0;
 
   /**
-   * @param names of the handlers that are offered
+   * @param names of the offered handlers
    * @param bodyBytesMax of a request
    */
   constructor(names: Iterable<string>, bodyBytesMax: number) {
@@ -85,7 +85,7 @@ export class ProcessMessages {
     };
   }
 
-  /** @param value a list of messages, as it came. @throws ProcessMessageError */
+  /** @param value a list of messages, unchecked. @throws ProcessMessageError */
   *decode(value: unknown): Generator<ChannelMessage> {
     if (!Array.isArray(value)) throw new ProcessMessageError("no list");
     for (const message of value) {
@@ -102,7 +102,7 @@ export class ProcessMessages {
       case "event":
         return this.#faultOfInput(name, input, true);
       case "call":
-        // Numbers ascend: an answer belongs to one call.
+        // Ids ascend: an answer belongs to one call.
         if (whole(id) !== undefined || (id as number) <= this.#lastCall) return "a call without a unique number";
         this.#lastCall = id as number;
         return this.#faultOfInput(name, input, false);
@@ -125,7 +125,7 @@ export class ProcessMessages {
   }
 }
 
-/** By name, but for those of ports that are decoded further where they are used. */
+/** Shapes by name, except for ports' inputs that their users decode further. */
 function inputsOf(anything: Shape, error: Shape, bodyBytesMax: number): Readonly<Record<string, Shape>> {
   const { nameCharsMax } = PROCESS_MESSAGE_LIMITS;
   const connection = object({ connection: whole });

@@ -17,18 +17,18 @@ import type { CallRecord } from "../observe/activity/call-window.ts";
 export type RpcProcessData = {
   readonly config: Config;
   readonly store: FollowedStore;
-  /** A file that it makes once it has the index open: the chain's process waits for it, and does nothing else. */
+  /** A file that the process creates once it has opened the index: the chain's process blocks until then. */
   readonly opened: string;
   readonly chainConfig: ChainConfig;
   readonly genesisHash: Hash;
   readonly genesisTime: number;
   readonly tls: TlsMaterial | undefined;
-  /** Which of how many processes it is: its share of the limits. */
+  /** Index and number of processes, which determine its share of the limits. */
   readonly index: number;
   readonly count: number;
-  /** Id of the chain's process, which started it. */
+  /** Id of the chain's process, its parent. */
   readonly chainPid: number;
-  /** The log shows single calls: they are reported. */
+  /** The log shows single calls, so the process reports them. */
   readonly reportsCalls: boolean;
 };
 
@@ -40,31 +40,31 @@ export type ForwardedCall = {
   /** undefined: HTTP */
   readonly connection: number | undefined;
   readonly address: string | undefined;
-  /** Of its span, where calls are traced. */
+  /** Trace context of its span, if calls are traced. */
   readonly traceparent: string | undefined;
 };
 
-/** Sent at once, and not with the other messages of its turn. */
+/** Sent at once, not with the other messages of the turn. */
 export type Urgent = { readonly socket?: unknown };
 
-/** What the chain's process offers to an RPC process besides its ports. A connection has a number once it makes a call. */
+/** What the chain's process offers to an RPC process besides its ports. A connection gets a number with its first call. */
 export type ChainHandlers = {
-  /** It can be handed connections. */
+  /** The process accepts connections. */
   ready(input: undefined): void;
   run(call: ForwardedCall, served: ServedCall): JsonText | Promise<JsonText>;
-  /** Whether a call may run in the RPC process; it is ended by `charge`. @throws CapacityExceededError */
+  /** Whether a call may run in the RPC process; `charge` ends it. @throws CapacityExceededError */
   admit(input: {
     readonly caller: CallerIdentity;
     readonly connection: number | undefined;
   }): Promise<{ readonly id: number; readonly call: AdmittedCall }>;
   charge(input: { readonly id: number; readonly cost: number }): void;
-  /** A connection that made calls is closed. */
+  /** A connection that made calls has closed. */
   gone(input: { readonly connection: number }): void;
-  /** Connection `id` of `connection` is open there. */
+  /** The process has received connection `id` of `connection`. */
   took(input: { readonly id: number }): void;
   ended(input: { readonly listener: TcpKind }): void;
   badToken(input: { readonly source: string }): void;
-  /** Calls of some time, equal ones together; `more` are in none of the records. */
+  /** Calls of an interval, grouped by equality; `more` are in none of the records. */
   calls(input: { readonly records: readonly CallRecord[]; readonly more: number }): void;
   log(line: {
     readonly level: Exclude<LogLevel, "silent">;
@@ -75,14 +75,14 @@ export type ChainHandlers = {
   }): void;
 };
 
-/** What an RPC process offers to the chain's. */
+/** What an RPC process offers to the chain's process. */
 export type RpcProcessHandlers = {
   open(input: { readonly listener: TcpKind; readonly endpoint: EndpointOptions }): void;
-  /** Connections that come from now on are served with it. */
+  /** Sets the certificate of later connections. */
   tls(input: TlsMaterial): void;
-  /** Resolves when the listener's connections are closed. */
+  /** Resolves once the listener's connections are closed. */
   shut(input: { readonly listener: TcpKind; readonly graceMs: number }): Promise<void>;
-  /** The socket is attached; answered by `took`. */
+  /** The socket is attached; the process answers with `took`. */
   connection(input: { readonly listener: TcpKind; readonly id: number }, served: ServedCall): void;
   /** A block became the head; it can be read from the store. */
   head(input: { readonly number: number; readonly hash: Hash }): void;
@@ -92,8 +92,8 @@ export type RpcProcessHandlers = {
   overrun(input: { readonly connection: number }): void;
   overCapacity(input: { readonly connection: number }): void;
   badToken(input: { readonly source: string }): void;
-  /** Answered in the turn in which it comes. */
+  /** Answered in the turn in which it arrives. */
   beat(input: undefined): void;
-  /** Its metrics in Prometheus' text form. */
+  /** The process's metrics in Prometheus' text form. */
   metrics(input: undefined): string;
 };

@@ -23,9 +23,9 @@ import type { ChainHandlers, RpcProcessData, RpcProcessHandlers, Urgent } from "
 import { ServedCalls, type ServedCallsModules } from "./served-calls.ts";
 import type { SubmittedSenders } from "./submitted-senders.ts";
 
-/** A process that does not report its metrics for so long is reported with those it had. */
+/** If a process does not report its metrics in this time, its previous ones are used. */
 const METRICS_TIMEOUT_MS = 1_000;
-/** Beyond the time that running calls have, for the connections to be closed. */
+/** Time to close connections, beyond the grace period of running calls. */
 const SHUT_MARGIN_MS = 1_000;
 const SHUT_GRACE_MS = 5_000;
 
@@ -36,7 +36,7 @@ type RpcProcessModules = ServedCallsModules & {
   readonly log: Logger;
   readonly timers: Timers;
   readonly onReady: () => void;
-  /** The process has ended, whatever the reason. */
+  /** The process has ended, for whatever reason. */
   readonly onExit: (reason: string) => void;
   readonly onBadToken: (source: string) => void;
   readonly senders: Pick<SubmittedSenders, "of">;
@@ -44,7 +44,7 @@ type RpcProcessModules = ServedCallsModules & {
 };
 
 export class RpcProcess {
-  /** Events for it. */
+  /** Sends calls and events to the process. */
   readonly channel: Channel<RpcProcessHandlers>;
   readonly #child: ChildProcess;
   readonly #modules: RpcProcessModules;
@@ -52,21 +52,21 @@ export class RpcProcess {
   readonly #calls: ServedCalls;
   readonly #connections: Record<TcpKind, number> = { http: 0, ws: 0 };
   /**
-   * Connections on their way there, by number. They are open here too until the process says that it took them: Node.js sends one socket at a
-   * time, and would keep the others open for ever where the process ends before it has them.
+   * Connections in transit to the process, by number. They stay open here until the process confirms them: Node.js sends one socket at a time,
+   * and would keep the others open forever if the process died first.
    */
   readonly #onTheWay = new Map<number, Socket>();
   #nextSocket = 0;
   #exposition = "";
-  /** Messages that wait until the process is opened; undefined from then on. */
+  /** Messages that wait until the process is open; undefined from then on. */
   #waiting: (readonly ChannelMessage[])[] | undefined = [];
   readonly #messages: ProcessMessages;
   readonly #limits: Limits;
-  /** It serves connections. */
+  /** Whether it serves connections. */
   #isOpen = false;
   readonly #startTimer: Timer;
   #beat: Beat | undefined;
-  /** It sent a wrong message: nothing more is taken from it. */
+  /** It sent an invalid message: nothing more is accepted from it. */
   #isRefused = false;
   #isOver = false;
 
@@ -86,7 +86,7 @@ export class RpcProcess {
     const handlers = { ...this.#ports.handlers, ...this.#calls.handlers, ...this.#handlers(), "chain.submit": submit };
     this.channel.serve(handlers);
     this.#messages = new ProcessMessages(Object.keys(handlers), data.config.rpcLimits.bodyBytesMax);
-    // The first one says that its program is loaded.
+    // The first message signals that its program is loaded.
     this.#child.once("message", () => {
       this.#open(data);
       this.#child.on("message", (messages) => this.#receive(messages));
@@ -103,27 +103,27 @@ export class RpcProcess {
     return this.#child.pid;
   }
 
-  /** It serves connections, or did before it fell silent. */
+  /** It serves connections, or did so before it fell silent. */
   get isOpen(): boolean {
     return this.#isOpen && !this.#isOver && !this.#isRefused;
   }
 
-  /** It can be handed connections. */
+  /** Whether it accepts connections. */
   get isReady(): boolean {
     return this.isOpen && this.#beat?.isSilent === false;
   }
 
-  /** Connections of a listener that it was handed and has not closed. */
+  /** Connections of a listener that it received and has not closed. */
   connectionsOf(listener: TcpKind): number {
     return this.#connections[listener];
   }
 
-  /** Opens a listener there, for connections that are handed over from now on. */
+  /** Opens a listener in the process, for later connections. */
   open(input: Parameters<RpcProcessHandlers["open"]>[0]): void {
     this.channel.emit("open", input, URGENT);
   }
 
-  /** Before the connections that are handed over from now on. */
+  /** Sets the certificate of later connections. */
   setTls(tls: TlsMaterial): void {
     this.channel.emit("tls", tls, URGENT);
   }
@@ -135,7 +135,7 @@ export class RpcProcess {
     this.channel.emit("connection", { listener, id }, { socket } satisfies Urgent);
   }
 
-  /** Settles when the listener's connections are closed, or the process is ended because they are not. */
+  /** Settles once the listener's connections are closed, or the process was ended because they were not. */
   async shut(listener: TcpKind, graceMs = SHUT_GRACE_MS): Promise<void> {
     if (!this.isOpen) return;
     const onTimeout = () => {
@@ -147,7 +147,7 @@ export class RpcProcess {
     timer.cancel();
   }
 
-  /** Its metrics in Prometheus' text form. */
+  /** The process's metrics in Prometheus' text form. */
   async exposition(): Promise<string> {
     if (!this.isReady) return this.#exposition;
     await new Promise<void>((resolve) => {
@@ -167,7 +167,7 @@ export class RpcProcess {
     return this.#exposition;
   }
 
-  /** Lets the process exit once idle; its connections are closed. */
+  /** Lets the process exit once idle; closes its connections. */
   async close(): Promise<void> {
     if (this.#isOver) return;
     const exited = new Promise<void>((resolve) => this.#child.once("exit", () => resolve()));
@@ -185,7 +185,7 @@ export class RpcProcess {
     this.#child.kill("SIGKILL");
   }
 
-  /** What is wrong with a message says that the process cannot be trusted with anything: it ends, and the chain goes on. */
+  /** An invalid message means that the process cannot be trusted: the node ends it, and the chain continues. */
   #receive(messages: unknown): void {
     if (this.#isRefused) return;
     try {
@@ -230,7 +230,7 @@ export class RpcProcess {
     };
   }
 
-  /** A sender is this process's own finding. */
+  /** Recovers the sender in this process; the RPC process's claim is not trusted. */
   #submitter(): (input: { readonly transaction: Uint8Array }) => MaybePromise<Hash> {
     const { ports, senders } = this.#modules;
     const submit = (transaction: Uint8Array, sender: Address | undefined) =>
@@ -257,7 +257,7 @@ export class RpcProcess {
     this.kill();
   }
 
-  /** Lets the process open the index, while this one commits nothing: a commit at that moment could be forgotten (`LmdbCommits`). */
+  /** Lets the process open the index while this process commits nothing: such a commit could be lost (`LmdbCommits`). */
   #open(data: RpcProcessData): void {
     const { opened } = data;
     rmSync(opened, { force: true });
@@ -286,7 +286,7 @@ export class RpcProcess {
       this.#waiting.push(messages);
       return;
     }
-    // An error means that the process exits: `exit` follows.
+    // On an error the process exits, and its `exit` event follows.
     this.#child.send(messages as object, socket, { keepOpen: true }, () => {});
   }
 

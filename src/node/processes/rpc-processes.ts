@@ -21,28 +21,28 @@ import type { RpcProcessData } from "./protocol.ts";
 import { RpcProcess } from "./rpc-process.ts";
 import { SubmittedSenders } from "./submitted-senders.ts";
 
-/** A process that ended is replaced after this time, after twice as long each time in a row. */
+/** Delay before a dead process is replaced; doubles with each failure in a row. */
 const RESTART_MS = 500;
 const RESTART_MS_MAX = 30_000;
-/** One that lived so long did not fail at its start. */
+/** A process that lived this long did not fail at its start. */
 const STABLE_MS = 60_000;
 
 type RpcProcessesOptions = {
   readonly count: number;
   readonly data: Omit<RpcProcessData, "index" | "count">;
-  /** Calls that may wait for their turn in this process. */
+  /** Calls that may queue in this process. */
   readonly callQueueMax: number;
 };
 
 type RpcProcessesModules = {
   readonly registry: Registry<RpcPorts>;
   readonly ports: RpcPorts;
-  /** undefined: callers are served alike */
+  /** undefined: callers are not metered */
   readonly serving: ServingPort | undefined;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly timers: Timers;
-  /** Rollbacks of the store so far. */
+  /** Number of rollbacks of the store so far. */
   readonly epoch: () => number;
   readonly onBadToken: (source: string) => void;
   /** undefined if single calls are not observed */
@@ -60,8 +60,8 @@ type Slot = {
 };
 
 /**
- * Processes that serve connections: this one accepts each and hands it to the process with the fewest. A process that ends takes its own
- * connections with it and is replaced; while none is ready this process serves the connections itself.
+ * Processes that serve connections: this process accepts each connection and hands it to the one with the fewest. A dying process takes its
+ * connections with it and is replaced; while none is ready, this process serves connections itself.
  */
 export class RpcProcesses implements ConnectionWorkers {
   readonly #options: RpcProcessesOptions;
@@ -118,7 +118,7 @@ export class RpcProcesses implements ConnectionWorkers {
 
   readonly #lost: ReturnType<Metrics["counter"]>;
 
-  /** Settles when every process serves connections, or the node stops. */
+  /** Settles once every process serves connections, or the node stops. */
   async ready(): Promise<void> {
     while (!this.#isClosed && this.#ready().length < this.#options.count) {
       await new Promise<void>((resolve) => this.#waitingForReady.push(resolve));
@@ -138,8 +138,8 @@ export class RpcProcesses implements ConnectionWorkers {
   }
 
   /**
-   * To the process with the fewest connections of the listener, the first of them: while there are fewer than the limit of all processes
-   * together, that one has not reached its share (`sharedLimits`).
+   * Hands a socket to the first of the processes with the fewest connections of the listener. While the total is below the limit, that process
+   * has not reached its share (`sharedLimits`).
    */
   handOver(kind: TcpKind, socket: Socket): boolean {
     let best: RpcProcess | undefined;
@@ -150,7 +150,7 @@ export class RpcProcesses implements ConnectionWorkers {
     return best !== undefined;
   }
 
-  /** Connections that are accepted from now on are served with it. */
+  /** Sets the certificate of later connections. */
   setTls(tls: TlsMaterial): void {
     this.#tls = tls;
     for (const process of this.#running()) process.setTls(tls);
@@ -162,14 +162,14 @@ export class RpcProcesses implements ConnectionWorkers {
     await Promise.all(this.#serving().map((process) => process.shut(kind, graceMs)));
   }
 
-  /** A source sent a bad token, to process `except` or to this one. */
+  /** Counts a bad token from a source, sent to process `except` or to this one. */
   countBadToken(source: string, except?: RpcProcess): void {
     for (const process of this.#serving()) {
       if (process !== except) process.channel.emit("badToken", { source });
     }
   }
 
-  /** The metrics of every process, in Prometheus' text form. */
+  /** The metrics of all processes, in Prometheus' text form. */
   expositions(): Promise<string[]> {
     return Promise.all(this.#serving().map((process) => process.exposition()));
   }
@@ -248,12 +248,12 @@ export class RpcProcesses implements ConnectionWorkers {
     return this.#slots.flatMap(({ process }) => (process === undefined ? [] : [process]));
   }
 
-  /** Those that have connections. */
+  /** Processes with connections. */
   #serving(): RpcProcess[] {
     return this.#running().filter(({ isOpen }) => isOpen);
   }
 
-  /** Those that take connections. */
+  /** Processes that accept connections. */
   #ready(): RpcProcess[] {
     return this.#running().filter(({ isReady }) => isReady);
   }
@@ -267,7 +267,7 @@ function connectionsOf(process: RpcProcess): number {
   return process.connectionsOf("http") + process.connectionsOf("ws");
 }
 
-/** The processes that serve connections, as many as configured; undefined if none. */
+/** Starts the configured number of processes that serve connections; undefined if it is zero. */
 export function startRpcProcesses(
   config: Config,
   tls: TlsMaterial | undefined,
@@ -304,7 +304,7 @@ export function startRpcProcesses(
     },
     { ...modules, epoch: () => store.epoch },
   );
-  // Before any of them has started.
+  // Publishes before any process starts.
   store.publishToFile(head, (error) => {
     log.error("could not publish the head to RPC processes: their connections move to the chain's process", {
       error,

@@ -14,16 +14,16 @@ import type { ChainHandlers, ForwardedCall, RpcProcessHandlers } from "./protoco
 export type ServedCallsModules = {
   readonly registry: Registry<RpcPorts>;
   readonly ports: RpcPorts;
-  /** undefined: callers are served alike */
+  /** undefined: callers are not metered */
   readonly serving: ServingPort | undefined;
   readonly queue: CallQueue;
   /** undefined while tracing is disabled */
   readonly tracer: Tracer | undefined;
-  /** A listener serves that method, to some callers at least. */
+  /** Whether a listener serves the method, at least to some callers. */
   readonly isServed: (method: string) => boolean;
 };
 
-/** A connection in an RPC process, as methods in this one see it. */
+/** A connection in an RPC process, as seen by methods in this process. */
 class RemoteConnection implements Connection {
   readonly notify: Connection["notify"];
   readonly overrun: Connection["overrun"];
@@ -51,10 +51,7 @@ class RemoteConnection implements Connection {
   }
 }
 
-/**
- * Runs the calls that one RPC process leaves to the chain's: it has decided already that the caller may make them. Admits and charges the calls
- * of all its callers.
- */
+/** Runs the calls that one RPC process forwards after it has authorized the caller. Admits and charges the calls of all its callers. */
 export class ServedCalls {
   readonly handlers: Pick<ChainHandlers, "run" | "admit" | "charge" | "gone"> = {
     run: (call, served) => this.#run(call, served),
@@ -74,7 +71,7 @@ export class ServedCalls {
     this.#channel = channel;
   }
 
-  /** The process ended. */
+  /** Called when the process has ended. */
   close(): void {
     this.#isClosed = true;
     for (const id of [...this.#admitted.keys()]) this.#charge(id, 0);
@@ -84,7 +81,7 @@ export class ServedCalls {
   #run(call: ForwardedCall, served: ServedCall): JsonText | Promise<JsonText> {
     const { registry, ports, queue, tracer, isServed } = this.#modules;
     const method = registry.get(call.method);
-    // The process of the connection verifies tokens; methods that no token allows are not run for it either.
+    // The RPC process verifies tokens, so this process also refuses methods that no token allows.
     if (!method?.isForwarded || !isServed(call.method)) throw new MethodNotFoundError(call.method);
     const { access, credential } = inProcessContext();
     const { transport, connection, address } = call;
@@ -103,7 +100,7 @@ export class ServedCalls {
     return result instanceof Promise ? result.then(plainJson) : plainJson(result);
   }
 
-  /** Its span is part of that of the process that has the connection. */
+  /** Its span is a child of the RPC process's span. */
   async #traced(
     { method, traceparent }: ForwardedCall,
     tracer: Tracer,

@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.ts";
 
-/** Limits of one connection, message, call or time: each process keeps them whole. */
+/** Limits of one connection, message, call or duration: each process has them undivided. */
 const OF_EACH = new Set([
   "bodyBytesMax",
   "batchItemsMax",
@@ -24,7 +24,7 @@ const OF_EACH = new Set([
   "ipcConnectionsMax",
 ]);
 
-/** The share of process `index` of `count`: what bounds all connections together is divided, and the shares add up to it. */
+/** The share of process `index` of `count`: limits on all connections together are divided, and the shares add up to the limit. */
 export function sharedLimits<Limits extends Readonly<Record<string, number>>>(
   limits: Limits,
   index: number,
@@ -37,7 +37,7 @@ export function sharedLimits<Limits extends Readonly<Record<string, number>>>(
   return Object.fromEntries(entries) as Limits;
 }
 
-/** The settings of process `index` of `count`: what holds for all processes together is divided among them. */
+/** The settings of process `index` of `count`: settings for all processes together are divided among them. */
 export function sharedConfig(config: Config, index: number, count: number): Config {
   const { limits, jsonRpc } = config;
   const { max, termsMax, traceChainsMax } = limits.subscriptions;
@@ -48,7 +48,7 @@ export function sharedConfig(config: Config, index: number, count: number): Conf
     limits: { ...limits, subscriptions: { ...limits.subscriptions, ...shared } },
     jsonRpc: {
       ...jsonRpc,
-      // Without threads there are none anywhere; else each process has one for what takes long.
+      // With 0 threads no process has one; otherwise each has at least one for long calls.
       workers: Math.min(workers, Math.max(1, share(workers, index, count))),
     },
   };

@@ -6,27 +6,30 @@ import { Pool } from "../../base/threads/pool.ts";
 import { packTransactions } from "../../base/types/transaction/packed-transactions.ts";
 import type { senderRecovery } from "../../base/types/transaction/recover-senders.thread.ts";
 
-/** Far more than a task takes on a machine that swaps: it fails only where the thread hangs. */
+/** Far longer than a task takes on a machine that swaps: only a hanging thread reaches it. */
 const RECOVERY_MS_MAX = 60_000;
-/** Of one task: some 5 ms, and one message to a thread. */
+/** Transactions of one task: about 5 ms, and one message to a thread. */
 const TASK_TRANSACTIONS_MAX = 64;
-/** Fewer of one turn are not worth a message to a thread, whose answer comes when it has its turn on a processor: the pool recovers them, in less than a millisecond. */
+/**
+ * With fewer transactions in a turn, a message to a thread does not pay, since its answer waits for a processor: the pool recovers them in less
+ * than a millisecond.
+ */
 const THREAD_TRANSACTIONS_MIN = 8;
-/** In the queue of a thread: it goes on while the main thread is busy. */
+/** Tasks queued for a thread, so that it continues while the main thread is busy. */
 const TASKS_QUEUED = 4;
 
 type Waiting = { readonly transaction: Uint8Array; readonly resolve: (sender: Address | undefined) => void };
 
 /**
- * Senders of transactions that RPC processes submit, recovered in threads of the chain's process: the pool and blocks take a sender for granted, and what
- * another process says of it is no proof.
+ * Recovers senders of transactions from RPC processes in threads of the chain's process: the pool and blocks trust the sender, and another
+ * process's claim is no proof.
  */
 export class SubmittedSenders {
   readonly #threads: Pool<typeof senderRecovery>;
   readonly #recoverSoon: () => void;
   #waiting: Waiting[] = [];
   #running = 0;
-  /** Settles after all senders that were requested: they are given in that order, since nonces of an account ascend. */
+  /** The last requested sender. Senders are returned in the order of requests, since nonces of an account ascend. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(count: number, { log, timers }: { readonly log: Logger; readonly timers: Timers }) {
@@ -34,7 +37,7 @@ export class SubmittedSenders {
       {
         entry: "base/types/transaction/recover-senders.thread",
         count,
-        // A task for what came in one turn: connections have bounds for what they send without an answer.
+        // One task per turn: connections are bounded in what they send without an answer.
         waitingMax: Number.POSITIVE_INFINITY,
         callsMax: TASKS_QUEUED,
         heapMegabytesMax: 64,
@@ -45,7 +48,10 @@ export class SubmittedSenders {
     this.#recoverSoon = timers.deferred("senders of submitted transactions", () => this.#recover());
   }
 
-  /** @param transaction in network form. @returns undefined where it has none, or no thread to say so: the pool recovers it, and rejects what is wrong */
+  /**
+   * @param transaction in network form. @returns undefined if it has no sender or no thread answers: the pool then recovers it, and rejects
+   * invalid transactions
+   */
   of(transaction: Uint8Array): MaybePromise<Address | undefined> {
     if (!this.#threads.isReady) {
       this.#threads.warmUp();

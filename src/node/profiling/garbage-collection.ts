@@ -3,15 +3,15 @@ import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from "n
 import { runInNewContext } from "node:vm";
 import type { GcStats, RuntimePort } from "../../rpc/ports/runtime.ts";
 
-/** Bun has its own function in place of V8's flags. Node.js has `gc` if its caller passed `--expose-gc`. */
+/** Bun has a function instead of V8's flags. Node.js has `gc` if started with `--expose-gc`. */
 const { Bun, gc: exposed } = globalThis as {
   readonly Bun?: { gc(isSynchronous: boolean): void };
   readonly gc?: () => void;
 };
 
 /**
- * Makes a function that collects all garbage of this thread at once. V8 exposes it to new contexts only, and the flag is for the whole
- * process: left on, V8 would reject the code cache that this process stores (src/package/bundle/load-bundle.ts).
+ * Returns a function that collects all garbage of this thread at once. V8 exposes it to new contexts only, and the flag is process-wide: if it
+ * stayed on, V8 would reject the code cache that this process stores (src/package/bundle/load-bundle.ts).
  */
 export function garbageCollector(): () => void {
   if (Bun !== undefined) return () => Bun.gc(true);
@@ -30,7 +30,7 @@ const PAUSES_MAX = 256;
 type GcEntry = PerformanceEntry & { readonly detail: { readonly kind: number } };
 type Pause = { readonly nanoseconds: number; readonly endMs: number };
 
-/** Counts garbage collections. A full mark-compact is a collection; scavenges of the young generation are counted apart. */
+/** Counts garbage collections. A full mark-compact is a collection; scavenges of the young generation are counted separately. */
 class GcMonitor {
   readonly #observer: PerformanceObserver;
   #pauses: Pause[] = [];
@@ -42,7 +42,7 @@ class GcMonitor {
   /** @param onCollected called after collections of any kind */
   constructor(onCollected: () => void) {
     this.#observer = new PerformanceObserver((list) => {
-      // The types of Node do not have `detail`, which replaced its other members.
+      // Node's types lack `detail`, which replaced its other members.
       for (const entry of list.getEntries() as GcEntry[]) {
         const { kind } = entry.detail;
         const nanoseconds = Math.round(entry.duration * 1e6);
@@ -64,7 +64,7 @@ class GcMonitor {
     return this.#forced;
   }
 
-  /** The next collection was requested. */
+  /** Marks the next collection as forced. */
   noteForced(): void {
     this.#forced++;
   }
@@ -96,8 +96,8 @@ const RING = 256;
 const SIZE_CLASSES = 61;
 
 /**
- * The fields of Go's `runtime.MemStats`, so that go-ethereum's client decodes them. What V8 does not count is 0; `v8` and `process` hold
- * what Node measures.
+ * The fields of Go's `runtime.MemStats`, so that go-ethereum's client decodes them. Fields that V8 does not count are 0; `v8` and `process` hold
+ * Node's measurements.
  */
 function memoryStats(gc: GcMonitor, allocatedBytes: number): Readonly<Record<string, unknown>> {
   const heap = getHeapStatistics();
@@ -107,7 +107,7 @@ function memoryStats(gc: GcMonitor, allocatedBytes: number): Readonly<Record<str
   const uptimeNs = performance.now() * 1e6;
   return {
     Alloc: heap.used_heap_size,
-    // Counted at intervals: memory in use now was certainly allocated.
+    // Sampled at intervals, and at least the memory in use now.
     TotalAlloc: Math.max(allocatedBytes, heap.used_heap_size),
     Sys: memory.rss,
     Lookups: 0,
@@ -156,11 +156,11 @@ function ring(newestFirst: readonly number[], count: number): readonly number[] 
   return values;
 }
 
-/** Go's default of GOGC: here it means V8's own pace. */
+/** Go's default of GOGC: here it means V8's default pace. */
 const DEFAULT_PERCENT = 100;
 /** V8 cannot be told never to collect; at this growth it does so only near its limit. */
 const NEVER_PERCENT = 10_000;
-/** Least time between two collections that the memory limit forces: each takes some 50 ms. */
+/** Minimum time between two collections forced by the memory limit: each takes about 50 ms. */
 const LIMIT_PAUSE_MS = 1_000;
 
 type GarbageCollection = Pick<
@@ -173,7 +173,7 @@ export function createGarbageCollection(now: () => number = () => performance.no
   let percent = DEFAULT_PERCENT;
   let limit = Infinity;
   let limitedAt = -Infinity;
-  /** Heap growth seen between collections: no less was allocated. */
+  /** Heap growth seen between collections: a lower bound of the allocated bytes. */
   let allocated = getHeapStatistics().used_heap_size;
   let usedBefore = allocated;
   let collect: (() => void) | undefined;
@@ -209,7 +209,7 @@ export function createGarbageCollection(now: () => number = () => performance.no
       const before = percent;
       percent = next;
       const growth = next < 0 ? NEVER_PERCENT : next === DEFAULT_PERCENT ? 0 : Math.max(1, next);
-      // The flag has the meaning of GOGC and takes effect at the next collection; 0 is V8's own pace.
+      // The flag means the same as GOGC and takes effect at the next collection; 0 is V8's default pace.
       setFlagsFromString(`--heap-growing-percent=${growth}`);
       return before;
     },

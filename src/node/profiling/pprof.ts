@@ -2,17 +2,17 @@ import { encodeMessage, message, repeated, single } from "../../consensus/cometb
 
 /** The sum of the samples at one stack. */
 export type StackSample = {
-  /** One for each of the profile's types. */
+  /** One value per type of the profile. */
   readonly values: readonly number[];
-  /** As V8 prints it, with the line of the error in front. */
+  /** As V8 prints it, including the first line with the error. */
   readonly stack: string;
-  /** What is on top of the stack: the thing that was waited for. */
+  /** The top of the stack: what the code waited for. */
   readonly leaf: string;
 };
 
 export type PprofOptions = {
   readonly types: readonly { readonly type: string; readonly unit: string }[];
-  /** One of so many events is in the profile. */
+  /** Sampling period: one of this many events is in the profile. */
   readonly period: number;
   /** Unix milliseconds */
   readonly beginMs: number;
@@ -45,7 +45,7 @@ export const pprofProfile = message({
 
 type Frame = { readonly name: string; readonly file: string; readonly line: number };
 
-/** A line of V8's: `    at name (file:line:column)`, or without a name and its brackets. */
+/** A stack line of V8: `    at name (file:line:column)`, or without name and parentheses. */
 const FRAME = /^\s+at (?:(.*?) \()?(?:file:\/\/)?(.*?):(\d+):\d+\)?$/;
 
 function framesOf({ stack, leaf }: StackSample): Frame[] {
@@ -56,7 +56,7 @@ function framesOf({ stack, leaf }: StackSample): Frame[] {
   return [{ name: leaf, file: "", line: 0 }, ...found];
 }
 
-/** A profile for `go tool pprof`, not compressed. */
+/** An uncompressed profile for `go tool pprof`. */
 export function encodePprof(samples: readonly StackSample[], options: PprofOptions): Uint8Array {
   const strings = new Numbered<string>((text) => text);
   strings.of("");

@@ -9,11 +9,11 @@ import type { CallerFiles } from "../adapters/caller-files.ts";
 import { mergeStalls, type Recording, recordCpu, recordStalls, recordTrace, stallCpuProfile } from "./recording.ts";
 import { WaitRecorder } from "./wait-recorder.ts";
 
-/** How often the recording of stalls is folded, so that its samples do not pile up. */
+/** Interval at which the recording of stalls is folded, so that its samples do not pile up. */
 const FOLD_MS = 5_000;
-/** The longest time one call may record: a profile grows all the while. */
+/** Maximum time of one recording: a profile keeps growing. */
 const SECONDS_MAX = 600;
-/** Shortest stall that `debug_blockProfile` records, as Go's rate 1: every one there is. */
+/** Shortest stall that `debug_blockProfile` records: all of them, like Go's rate 1. */
 const EVERY_STALL_NS = 1;
 
 const NAMES: Readonly<Record<RecordingKind, string>> = {
@@ -87,7 +87,7 @@ export function createProfiles(files: CallerFiles, timers: Pick<Timers, "every" 
     };
   }
 
-  /** Records stalls over and over, each time for a few seconds. */
+  /** Records stalls repeatedly, a few seconds at a time. */
   async function beginFolding(): Promise<{ stop(): Promise<void> }> {
     let recording = await recordStalls(stallNs);
     let turning: Promise<void> = Promise.resolve();
@@ -98,7 +98,7 @@ export function createProfiles(files: CallerFiles, timers: Pick<Timers, "every" 
     };
     const timer = timers.every(FOLD_MS, "record of stalls", () => {
       turning = turning.then(turn);
-      // `stop` throws it; until then a rejection that nobody handles would end the process.
+      // `stop` throws it; until then an unhandled rejection would end the process.
       turning.catch(() => {});
     });
     return {
@@ -117,7 +117,7 @@ export function createProfiles(files: CallerFiles, timers: Pick<Timers, "every" 
       if (seconds > SECONDS_MAX) throw new DebugError(`at most ${SECONDS_MAX} seconds`);
       await start(kind, file);
       await timers.sleep(seconds * 1000, { keepsAlive: false });
-      // Stopped meanwhile by another call.
+      // Another call may have stopped it meanwhile.
       if (running.has(kind)) await stop(kind);
     },
     async writeHeapProfile({ file }) {
@@ -133,7 +133,7 @@ export function createProfiles(files: CallerFiles, timers: Pick<Timers, "every" 
     },
     async writeBlockProfile({ file }) {
       const { to, written } = openFile(files.forWriting(file));
-      // What is being recorded belongs to it.
+      // Includes the recording in progress.
       if (fold !== undefined) {
         await fold.stop();
         fold = await beginFolding();
@@ -157,11 +157,11 @@ export function createProfiles(files: CallerFiles, timers: Pick<Timers, "every" 
   };
 }
 
-/** A new file, readable only by its owner. */
+/** Creates a file that only its owner can read. */
 function openFile(path: string): { readonly to: Writable; readonly written: Promise<void> } {
   const to = new PassThrough();
   const written = pipeline(to, createWriteStream(path, { flags: "wx", mode: 0o600 }));
-  // Awaited where the recording ends.
+  // `stop` awaits it.
   written.catch(() => {});
   return { to, written };
 }

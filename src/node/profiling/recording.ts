@@ -1,7 +1,7 @@
 import { type InspectorNotification, type NodeTracing, type Profiler, type Runtime, Session } from "node:inspector";
 import type { Writable } from "node:stream";
 
-/** Stacks, root first, in which the event loop was held up: how often, and for how long altogether. */
+/** Stacks, root first, that blocked the event loop: how often, and for how long in total. */
 type StallProfile = ReadonlyMap<string, Stall>;
 type Stall = {
   readonly frames: readonly Runtime.CallFrame[];
@@ -9,12 +9,12 @@ type Stall = {
   readonly microseconds: number;
 };
 
-/** Stacks kept; later ones are dropped. */
+/** Stacks stored; later ones are dropped. */
 const STACKS_MAX = 10_000;
 
 /**
- * The stretches of `profile` in which JavaScript ran for at least `minimumNs` without a pause: everything else waited that long. Each is
- * charged to the stack that took most of it.
+ * The intervals of `profile` in which JavaScript ran for at least `minimumNs` without a pause, while everything else waited. Each is charged to
+ * the stack that took most of it.
  */
 export function foldStalls(profile: Profiler.Profile, minimumNs: number): StallProfile {
   const { samples = [], timeDeltas = [] } = profile;
@@ -45,7 +45,7 @@ export function mergeStalls(into: Map<string, Stall>, from: StallProfile): void 
   }
 }
 
-/** As a CPU profile of DevTools: one sample a stall, each as long as all stalls of its stack. */
+/** A CPU profile of DevTools with one sample per stack, as long as all its stalls. */
 export function stallCpuProfile(stalls: StallProfile): Profiler.Profile {
   const callFrame = { functionName: "(root)", scriptId: "0", url: "", lineNumber: -1, columnNumber: -1 };
   const nodes = [{ id: 1, callFrame: callFrame as Runtime.CallFrame, children: [] as number[], hitCount: 0 }];
@@ -96,10 +96,10 @@ function framesOf(
 /** Events of Node that `debug_goTrace` records. */
 const TRACE_CATEGORIES = ["node.async_hooks", "node.perf", "node.fs.async", "node.http", "v8"];
 
-/** Something that is recorded until it is stopped. */
+/** A recording that runs until it is stopped. */
 export type Recording = { stop(to: Writable): Promise<void> };
 
-/** A connection to the inspector of this thread, whose calls are promises. */
+/** A promise-based connection to this thread's inspector. */
 function openSession() {
   const session = new Session();
   session.connect();
@@ -134,7 +134,7 @@ export async function recordCpu(): Promise<Recording> {
   return { stop: async (to) => void to.write(JSON.stringify(await recording.stop())) };
 }
 
-/** Records events of Node and V8: JSON of Chrome's trace event format. They are written when it stops. */
+/** Records events of Node and V8 as JSON of Chrome's trace event format; written on stop. */
 export async function recordTrace(): Promise<Recording> {
   const { session, post } = openSession();
   const chunks: string[] = [];
@@ -148,7 +148,7 @@ export async function recordTrace(): Promise<Recording> {
   return {
     async stop(to) {
       const completed = new Promise((resolve) => session.once("NodeTracing.tracingComplete", resolve));
-      // Node may never answer this call; the event is what tells that all data came.
+      // Node may never answer this call; the event signals that all data has arrived.
       session.post("NodeTracing.stop");
       await completed;
       session.disconnect();

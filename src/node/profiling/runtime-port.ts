@@ -9,8 +9,8 @@ import { createGarbageCollection } from "./garbage-collection.ts";
 import { createProfiles } from "./profiles.ts";
 
 /**
- * The stacks of this thread and what it waits for, in the manner of Go's goroutines: one paragraph each. JavaScript has one stack; pending
- * work has none, and is counted by what it waits for.
+ * This thread's stack and pending work in the style of Go's goroutines: one paragraph each. JavaScript has one stack; pending work has none, and
+ * is counted by the resource it waits for.
  */
 function stacks(): string {
   const { stack = "" } = new Error();

@@ -2,10 +2,10 @@ import { gzipSync } from "node:zlib";
 import { WAITS, type Wait } from "../../base/threads/waits.ts";
 import { encodePprof } from "./pprof.ts";
 
-/** Stacks that one recording knows: a program has some hundred places that wait. */
+/** Stacks per recording: a program waits in a few hundred places. */
 const STACKS_MAX = 10_000;
 
-/** As Go's mutex profile has them. */
+/** As in Go's mutex profile. */
 const TYPES = [
   { type: "contentions", unit: "count" },
   { type: "delay", unit: "nanoseconds" },
@@ -24,7 +24,7 @@ export class WaitRecorder {
     this.#random = random;
   }
 
-  /** One of so many waits is recorded from now on; 0: none is, and what is recorded stays. */
+  /** Records one of this many waits from now on; 0: none. Keeps what is recorded. */
   setFraction(fraction: number): void {
     if (this.#fraction === 0 && fraction > 0) WAITS.subscribe(this.#ended);
     if (this.#fraction > 0 && fraction === 0) WAITS.unsubscribe(this.#ended);
@@ -40,7 +40,7 @@ export class WaitRecorder {
     const wait = message as Wait;
     const key = `${wait.lock}\n${wait.stack}`;
     const sum = this.#sums.get(key);
-    // A recorded wait stands for those of its kind that are not.
+    // A recorded wait also represents skipped ones.
     if (sum !== undefined) {
       sum.count += this.#fraction;
       sum.nanoseconds += wait.nanoseconds * this.#fraction;
@@ -49,7 +49,7 @@ export class WaitRecorder {
     }
   };
 
-  /** The profile so far, as `go tool pprof` reads it. */
+  /** The profile so far, for `go tool pprof`. */
   profile(): Uint8Array {
     const samples = [...this.#sums.values()].map(({ wait: { lock, stack }, count, nanoseconds }) => ({
       values: [count, nanoseconds],

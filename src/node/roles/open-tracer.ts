@@ -6,7 +6,7 @@ import { clientVersion } from "../config/package.ts";
 import type { OtlpTracer } from "../observe/otlp-tracer.ts";
 
 /**
- * The tracer of this process; undefined while tracing is disabled, and its packages are then not loaded.
+ * The tracer of this process; undefined if tracing is disabled, without loading its packages.
  * @throws TracingPackageMissingError
  */
 export async function openTracer(

@@ -46,7 +46,7 @@ export class NothingToPruneError extends NodeError {
   }
 }
 
-/** Work for the whole node, one call each, for the command line. */
+/** Operations on a whole node for the command line. */
 export const nodeOperations: NodeOperations = {
   startNode,
 
@@ -132,7 +132,7 @@ export const nodeOperations: NodeOperations = {
   },
 
   async checkStore(config, log, { from, onProgress, signal }) {
-    // Opening repairs a damaged index, so it is looked at before.
+    // Opening repairs a damaged index, so it is checked first.
     const indexFault = findIndexFault(dataPath(config.home));
     const { chain, store } = openChain(config, { log, timers: fatalTimers });
     try {
@@ -176,7 +176,7 @@ export const nodeOperations: NodeOperations = {
   },
 
   async rollback(config, log, { back, fromPeers, onProgress, signal }) {
-    // The genesis file may have the right rules already, which the blocks that go do not follow.
+    // The genesis file may already have the right rules, which the blocks to remove do not follow.
     const { chain, store, checkForks } = openChain(config, { log, timers: fatalTimers }, { checksForks: false });
     try {
       const to = "to" in back ? back.to : chain.head().block.header.number - back.blocks;
@@ -225,7 +225,7 @@ export const nodeOperations: NodeOperations = {
   },
 
   async compact(config, log, { onProgress, signal }) {
-    // Opened and closed first, so that it has every block and is whole.
+    // Opens and closes the store first, so that the index has every block and is intact.
     openChain(config, { log, timers: fatalTimers }).store.close();
     return compactIndex(dataPath(config.home), {
       onProgress: ({ done, total }) => onProgress({ done, total, unit: "bytes" }),
@@ -248,7 +248,7 @@ async function rollbackEngineOf(config: Config, log: Logger): Promise<RollbackEn
   return createRollbackEngine(config, log, fatalTimers);
 }
 
-/** Imports the blocks of `file` before the base of the chain; undefined where the file begins with a later one. */
+/** Imports the blocks of `file` before the base of the chain; undefined if the file begins later. */
 async function fillBeforeBase(
   opened: OpenChain,
   {

@@ -1,13 +1,13 @@
-/** What a part of the node holds, released in reverse order. */
+/** Resources of a part of the node, released in reverse order. */
 export class Resources {
   readonly #closers: (() => void | Promise<void>)[] = [];
 
-  /** @param close is called after resources that are added later */
+  /** @param close called after the resources that are added later */
   add(close: () => void | Promise<void>): void {
     this.#closers.push(close);
   }
 
-  /** Releases all, even if some fail. @throws the first failure */
+  /** Releases all resources, even if some fail. @throws the first failure */
   async close(): Promise<void> {
     let failure: { readonly error: unknown } | undefined;
     for (let close = this.#closers.pop(); close; close = this.#closers.pop()) {
@@ -20,7 +20,7 @@ export class Resources {
     if (failure !== undefined) throw failure.error;
   }
 
-  /** The result of `open`; if it fails, added resources are released. */
+  /** The result of `open`; if it fails, the added resources are released. */
   async during<T>(open: () => Promise<T>): Promise<T> {
     try {
       return await open();

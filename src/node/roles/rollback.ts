@@ -6,42 +6,42 @@ import type { StoreRange } from "../../consensus/cometbft/process/engine-store.t
 import { setAsideSomeBlocks } from "../chain-files/transfer-chain-file.ts";
 import type { RollbackResult, WorkOptions } from "./types.ts";
 
-/** The block to export or to roll back to does not exist. */
+/** A block to export or to roll back to does not exist. */
 export class UnknownRangeError extends NodeError {
   readonly code = "UNKNOWN_RANGE";
 }
 
-/** CometBFT could not go on after the rollback; nothing was changed. */
+/** CometBFT could not continue after the rollback; nothing was changed. */
 class RollbackImpossibleError extends NodeError {
   readonly code = "ROLLBACK_IMPOSSIBLE";
 }
 
-/** CometBFT of the home, which does not run. */
+/** The home's CometBFT, which is not running. */
 export type RollbackEngine = {
-  /** Height of the first block that it decides. */
+  /** Height of its first block. */
   readonly initialHeight: number;
   readonly range: () => Promise<StoreRange>;
-  /** Executes its newest block again at the next start, and those before it that the chain has not. May be called again. */
+  /** Makes it execute its newest block again at the next start, and older ones that the chain lacks. Idempotent. */
   readonly forgetLastResult: () => Promise<void>;
-  /** Moves all that it has stored, but not its signing state, to a folder; the path. May be called again. */
+  /** Moves its data, except the signing state, to a folder. Idempotent. @returns the path */
   readonly setAside: () => string;
 };
 
 export type RollbackModules = {
   readonly chain: Chain;
   readonly store: Pick<LogBlockStore, "proofBase">;
-  /** Folder for the blocks that are removed. */
+  /** Folder for the removed blocks. */
   readonly setAsideDirectory: string;
-  /** undefined where the chain is its own engine's */
+  /** undefined for the solo engine */
   readonly engine: RollbackEngine | undefined;
 };
 
 /**
- * Takes the chain back to block `to`. The blocks after it are in a file first. CometBFT's own blocks are the ones that the network has decided, and the
- * network does not decide them again: they stay, and CometBFT gives them to the chain again at its next start. Only its record of what the newest one gave
- * goes, since no later block has confirmed that. Before the chain's first block is removed CometBFT is ready for that, and as long as the chain has
- * all blocks it goes on as if nothing had happened: the call can end at any point, and be made again.
- * @throws UnknownRangeError, StatePrunedError, RollbackImpossibleError, and what reading CometBFT's store throws; nothing is removed then
+ * Rolls the chain back to block `to`, after writing the later blocks to a file. CometBFT keeps its blocks: the network has decided them and does
+ * not decide them again, and CometBFT replays them at its next start. It only forgets the result of its newest block, which no later block has
+ * confirmed. CometBFT is prepared before the chain's first block is removed, and as long as the chain has all blocks, it continues as before:
+ * the call can end at any point and be repeated.
+ * @throws UnknownRangeError, StatePrunedError, RollbackImpossibleError, and errors of CometBFT's store; nothing is removed then
  */
 export async function rollBackChain(
   { to, fromPeers, onProgress, signal }: WorkOptions & { readonly to: number; readonly fromPeers: boolean },
@@ -72,7 +72,7 @@ export async function rollBackChain(
   };
 }
 
-/** What is done with CometBFT; it says what that costs at the next start. */
+/** Prepares CometBFT, and describes its next start. */
 type EnginePlan = { readonly run: () => Promise<string | undefined> };
 
 async function planOf(
@@ -92,7 +92,7 @@ async function planOf(
   if (fromPeers) return fromPeersPlan(to, chain, engine);
   const { base, height } = await engine.range();
   if (height <= to) return { run: async () => keptText(height, to) };
-  // Of the newest block CometBFT has to have the one before it, whose state it goes back to.
+  // CometBFT needs the predecessor of its newest block, to whose state it returns.
   if (to < base - 1 || height === base) {
     throw new RollbackImpossibleError(
       `CometBFT has only blocks ${base} to ${height} and cannot replay all blocks after ${to}: use --from-peers to fetch all blocks from peers`,
@@ -112,7 +112,7 @@ function keptText(height: number, to: number): string {
   return `keeps its blocks, which end at ${height}, before the chain; the next start reconciles the two`;
 }
 
-/** @throws RollbackImpossibleError where the chain could not answer for the blocks that CometBFT gets again */
+/** @throws RollbackImpossibleError if the chain cannot execute the blocks that CometBFT fetches again */
 function fromPeersPlan(to: number, chain: Chain, engine: RollbackEngine): EnginePlan {
   const { initialHeight } = engine;
   const { block, state } = chain.oldest();

@@ -3,13 +3,13 @@ import type { RpcMethods } from "../../rpc/method-types.ts";
 import type { InProcessProvider } from "../adapters/provider-types.ts";
 
 /**
- * Every method as a function: `rpc.eth_getBalance(address, "latest")`. A bigint among the parameters, also inside of objects, is sent as
- * QUANTITY. A method that the node does not have rejects with code 4200.
+ * Every method as a function: `rpc.eth_getBalance(address, "latest")`. Bigint parameters, also inside objects, are sent as QUANTITY. An unknown
+ * method rejects with code 4200.
  */
 export function createRpcClient(provider: Pick<InProcessProvider, "request">): RpcMethods {
   return new Proxy({} as RpcMethods, {
     get(_target, method) {
-      // A promise that resolves to the client asks it for `then`.
+      // A promise that resolves to the client looks up `then`.
       if (typeof method !== "string" || !method.includes("_")) return undefined;
       return (...params: unknown[]) => provider.request({ method, params: params.map(withoutBigints) });
     },
@@ -18,7 +18,7 @@ export function createRpcClient(provider: Pick<InProcessProvider, "request">): R
 
 function withoutBigints(value: unknown): unknown {
   if (typeof value === "bigint") return toQuantity(value);
-  // An array's hole in JSON is null: "left out" for every parameter that may be.
+  // An array hole becomes null in JSON, which means "omitted" for optional parameters.
   if (value === undefined) return null;
   if (Array.isArray(value)) return value.map(withoutBigints);
   if (typeof value !== "object" || value === null) return value;

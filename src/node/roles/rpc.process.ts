@@ -7,7 +7,7 @@ import { createForwardingLogger } from "../processes/forwarding-logger.ts";
 import type { ChainHandlers, RpcProcessData } from "../processes/protocol.ts";
 import { composeRpcProcess } from "./rpc/compose-rpc-process.ts";
 
-/** The program of an RPC process. It lives as long as the chain's process, which decides when it stops. */
+/** The program of an RPC process. It runs until the chain's process stops it or ends. */
 
 const outbox = new Outbox<ChannelMessage>((messages) => process.send?.(messages), fatalTimers, {
   isAfterTurn: false,
@@ -22,7 +22,7 @@ async function start(data: RpcProcessData): Promise<void> {
   channel.emit("ready", undefined);
 }
 
-/** The state of the program is unknown: the chain's process starts another one. */
+/** The program's state is unknown: it exits, and the chain's process starts another one. */
 function crash(error: unknown): void {
   log.error("RPC process crashed", { error });
   outbox.flush();
@@ -31,10 +31,10 @@ function crash(error: unknown): void {
 
 process.on("uncaughtException", crash);
 process.on("unhandledRejection", crash);
-// Stopping the node stops the chain's process, which lets running calls end.
+// Stopping the node stops the chain's process, which lets running calls finish.
 process.on("SIGINT", () => {});
 process.on("SIGTERM", () => {});
-// Node.js would open a debugger, which every user of the machine could use.
+// Node.js would open a debugger that every user of the machine can reach.
 process.on("SIGUSR1", () => {});
 process.on("disconnect", () => process.exit(0));
 process.once("message", (data: RpcProcessData) => {
@@ -43,5 +43,5 @@ process.once("message", (data: RpcProcessData) => {
   });
   void start(data);
 });
-// It can be sent its data.
+// Signals that it is ready for its data.
 process.send?.([]);

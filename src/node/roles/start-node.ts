@@ -44,19 +44,19 @@ import { RpcRole } from "./rpc/rpc-role.ts";
 import type { ChainStatus, RunningNode } from "./types.ts";
 
 export type NodeHooks = Omit<ChainRoleHooks, "onFatal" | "fork"> & {
-  /** In place of the event loop's. What other threads and processes do stays on the time of the machine. */
+  /** Replaces the event loop's timers. Other threads and processes stay on the machine's time. */
   readonly timers?: Timers;
 };
 
 /**
- * Starts a node: chain first, then its listeners. When a listener cannot open, the chain is closed again.
+ * Starts a node: chain first, then its listeners. If a listener cannot open, the chain is closed again.
  * @param hooks for tests that inject faults and clocks
  */
 export function startNode(config: Config, log: Logger, hooks: NodeHooks = {}): Promise<NodeInProcess> {
   return NodeInProcess.start(config, log, hooks);
 }
 
-/** A running node with its inside, for programs that hold one in process. */
+/** A running node with its internals, for programs that hold one in process. */
 export class NodeInProcess implements RunningNode {
   readonly failure: Promise<unknown>;
   readonly failures: Failures;
@@ -68,7 +68,7 @@ export class NodeInProcess implements RunningNode {
   readonly #resources = new Resources();
   readonly #networkEngine: typeof NetworkEngine | undefined;
   readonly #contracts: Contracts | undefined;
-  /** Where the log is for the people at a dev chain. */
+  /** Set if the log shows activity to users of a dev chain. */
   readonly #activity: ActivityLog | undefined;
   #onFatal: (error: unknown) => void = () => {};
   #synced: SyncedEngine | undefined;
@@ -86,7 +86,7 @@ export class NodeInProcess implements RunningNode {
     this.#networkEngine = networkEngine;
     this.#activity = activityOf(log);
     this.#contracts = config.dev ? readContracts(config, log) : undefined;
-    // Without artifacts calls are shown by their selectors.
+    // Without artifacts, the log shows calls by their selectors.
     if (config.dev && config.devChain.printTraces) this.#contracts ??= new Contracts();
     this.failures = createFailures(log, this.#metrics);
     const machineTimers = createTimers(this.failures);
@@ -106,7 +106,7 @@ export class NodeInProcess implements RunningNode {
     return node;
   }
 
-  /** The chain, which a reset replaces. */
+  /** The current chain, which a reset replaces. */
   get core(): ChainRole {
     return this.#role!;
   }
@@ -148,7 +148,7 @@ export class NodeInProcess implements RunningNode {
       log: log.child("state-sync"),
       timers: machineTimers,
     });
-    // CometBFT runs already after state sync, and ends when there is no chain for it.
+    // After state sync CometBFT already runs, and must end if no chain opens for it.
     let hasEngine = false;
     resources.add(() => (hasEngine ? undefined : this.#synced?.close()));
     if (config.dev) await assertPhrase(config);
@@ -229,7 +229,7 @@ export class NodeInProcess implements RunningNode {
     }
   }
 
-  /** For a reset: listeners and connections stay. */
+  /** Replaces the chain while listeners and connections stay. */
   async #replaceRole(beginning: Beginning): Promise<void> {
     const { home } = this.#config;
     await this.#rpc!.replaceChain(async () => {
@@ -243,7 +243,7 @@ export class NodeInProcess implements RunningNode {
     this.#logTransactions(this.#rpc!.execution);
   }
 
-  /** Whether a balancer should send requests here. */
+  /** Whether a load balancer should send requests here. */
   readiness(): Readiness {
     const stalled = this.core.production.stalled();
     return {
@@ -255,14 +255,14 @@ export class NodeInProcess implements RunningNode {
     };
   }
 
-  /** The metrics of this process and of those that serve connections, as text for Prometheus. */
+  /** The metrics of this process and of the RPC processes, as text for Prometheus. */
   async exposition(): Promise<string> {
     const own = this.#metrics.exposition();
     if (this.processes === undefined) return own;
     return mergeExpositions([own, ...(await this.processes.expositions())]);
   }
 
-  /** The log for people has blocks with their transactions. */
+  /** Whether the log for users shows blocks with their transactions. */
   get #showsBlocks(): boolean {
     return this.#config.dev && this.#activity !== undefined;
   }

@@ -10,11 +10,11 @@ export type ChainStatus = {
   readonly head: number;
   /** Unix seconds */
   readonly headTimestamp: number;
-  /** The chain existed before this start. */
+  /** Whether the chain existed before this start. */
   readonly resumed: boolean;
-  /** The block of another chain that this one continues. */
+  /** The block of another chain that this chain continues. */
   readonly fork?: ForkInfo | undefined;
-  /** Block 0, or the one that a fork continues. */
+  /** Block 0, or the forked block. */
   readonly first: {
     readonly number: number;
     /** Unix seconds */
@@ -24,16 +24,16 @@ export type ChainStatus = {
     readonly baseFeePerGas: bigint;
   };
   readonly devWallet: DevWallet;
-  /** Unlocked accounts whose keys are public; none but on a dev chain. */
+  /** Unlocked accounts with public keys; empty unless it is a dev chain. */
   readonly devAccounts: readonly DevAccount[];
 };
 
 export type RunningNode = {
   readonly listeners: readonly Listener[];
   readonly chain: ChainStatus;
-  /** Resolves with the error when the node cannot continue; the caller still has to stop it. */
+  /** Resolves with the error when the node cannot continue; the caller must still stop it. */
   readonly failure: Promise<unknown>;
-  /** Logs and counts failures that no caller waits for. */
+  /** Logs and counts failures that no caller awaits. */
   readonly failures: Pick<Failures, "report">;
   /** Rejects new work, finishes the current block, closes the store. Calling it again returns the same promise. */
   stop(): Promise<void>;
@@ -41,7 +41,7 @@ export type RunningNode = {
 
 export type Progress = {
   readonly done: number;
-  /** undefined while it is not known */
+  /** undefined while unknown */
   readonly total: number | undefined;
   readonly unit: "blocks" | "bytes";
 };
@@ -57,39 +57,39 @@ type PruneResult = {
   readonly oldestBlock: number;
   readonly oldestState: number;
   readonly oldestProof: number;
-  /** Bytes of the block log that can go, or went. */
+  /** Bytes of the block log to remove, or removed. */
   readonly logBytes: number;
 };
 
 type RollbackOptions = {
-  /** So many blocks, or all after block `to`. */
+  /** Removes this many blocks, or all after block `to`. */
   readonly back: { readonly blocks: number } | { readonly to: number };
-  /** CometBFT's blocks are set aside as well: it gets them from its peers. */
+  /** Also sets CometBFT's blocks aside: it fetches them from its peers. */
   readonly fromPeers: boolean;
 };
 
 export type RollbackResult = {
   readonly head: number;
   readonly removed: number;
-  /** What was removed, for `evmintd import`. */
+  /** File with the removed blocks, for `evmintd import`. */
   readonly file?: string;
-  /** What CometBFT does at its next start, and what that needs. */
+  /** What CometBFT does at its next start, and its requirements. */
   readonly engine?: string;
 };
 
-/** The operations of the command line. Every call opens the store of `config.home` and closes it again. */
+/** The operations of the command line. Each call opens and closes the store of `config.home`. */
 export type NodeOperations = {
   startNode(config: Config, log: Logger): Promise<RunningNode>;
   /**
-   * Executes and appends the blocks of an RLP file, gzipped or not; blocks the chain has are skipped, so a second run
-   * continues where the first stopped. When `signal` aborts, returns with what is done.
+   * Executes and appends the blocks of an RLP file, gzipped or not. Skips blocks that the chain has, so a second run continues where the first
+   * stopped. If `signal` aborts, returns the result so far.
    */
   importChain(
     config: Config,
     log: Logger,
     options: WorkOptions & { readonly file: string },
   ): Promise<{ readonly imported: number; readonly skipped: number; readonly head: number }>;
-  /** Writes blocks as concatenated RLP, gzipped when the name ends in `.gz`; both ends default to the whole chain. */
+  /** Writes blocks as concatenated RLP, gzipped if the name ends in `.gz`; the range defaults to the whole chain. */
   exportChain(
     config: Config,
     log: Logger,
@@ -97,32 +97,32 @@ export type NodeOperations = {
       readonly file: string;
       readonly first: number | undefined;
       readonly last: number | undefined;
-      /** Each block has its access list before it; false if not given. */
+      /** Whether each block's access list precedes it; default: false. */
       readonly hasAccessLists?: boolean;
     },
   ): Promise<{ readonly exported: number }>;
-  /** Writes the state after a block, the head's unless named, as `geth dump` does. */
+  /** Writes the state after a block, by default the head, as `geth dump` does. */
   exportState(
     config: Config,
     log: Logger,
     options: { readonly file: string; readonly block: number | undefined },
   ): Promise<{ readonly block: number; readonly accounts: number }>;
-  /** Reads the whole store and compares checksums, hashes and roots, and executes blocks from `from` on again; one sentence for each fault. */
+  /** Reads the whole store, verifies checksums, hashes and roots, and executes blocks from `from` on again. @returns one sentence per fault */
   checkStore(
     config: Config,
     log: Logger,
     options: WorkOptions & { readonly from?: number | undefined },
   ): Promise<{ readonly head: number; readonly faults: readonly string[] }>;
-  /** Removes the newest blocks, which are in a file then. When `signal` aborts before that is written, nothing is removed. */
+  /** Removes the newest blocks after writing them to a file. If `signal` aborts before that, nothing is removed. */
   rollback(config: Config, log: Logger, options: WorkOptions & RollbackOptions): Promise<RollbackResult>;
-  /** Removes what the retention settings do not ask for; with `isDryRun` says what that is. @throws NothingToPruneError */
+  /** Removes data that the retention settings do not require; with `isDryRun` only reports it. @throws NothingToPruneError */
   prune(config: Config, log: Logger, options: WorkOptions & { readonly isDryRun: boolean }): Promise<PruneResult>;
-  /** Copies the index into a file without free pages; undefined when it was stopped. */
+  /** Copies the index to a file without free pages; undefined if it was stopped. */
   compact(
     config: Config,
     log: Logger,
     options: WorkOptions,
   ): Promise<{ readonly bytesBefore: number; readonly bytesAfter: number } | undefined>;
-  /** Builds the index anew from the block log. */
+  /** Rebuilds the index from the block log. */
   reindex(config: Config, log: Logger, options: WorkOptions): Promise<{ readonly head: number }>;
 };

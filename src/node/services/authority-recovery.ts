@@ -7,7 +7,7 @@ import { noteAuthorities } from "../../base/types/transaction/sender.ts";
 import type { SetCodeTransaction } from "../../base/types/transaction/transaction.ts";
 import type { AuthorityRecovery } from "../../consensus/mempool/submission.ts";
 
-/** Too many set code transactions wait for their signers. */
+/** Too many set code transactions wait for the recovery of their signers. */
 class AuthorityQueueFullError extends NodeError {
   readonly code = "POOL_AUTHORITY_QUEUE_FULL";
   constructor() {
@@ -15,12 +15,12 @@ class AuthorityQueueFullError extends NodeError {
   }
 }
 
-/** Each has up to 128 KiB and takes up to 60 ms of a thread: the last one waits for some two seconds. */
+/** Each has up to 128 KiB and takes up to 60 ms of a thread, so the last one waits about two seconds. */
 export const AUTHORITY_QUEUE_MAX = 32;
-/** A thread of lower priority has little of a processor while others work; one that takes longer does not answer any more. */
+/** A thread of lower priority gets little CPU while others work; beyond this time it hangs. */
 const RECOVERY_MS_MAX = 60_000;
 
-/** Signers of authorizations, in a thread of its own. */
+/** Recovers signers of authorizations in another thread. */
 export class AuthorityRecoveryThread implements AuthorityRecovery {
   readonly #thread: Pool<AuthorityRecoveryThreadHandlers>;
 

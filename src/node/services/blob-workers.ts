@@ -22,23 +22,23 @@ class BlobQueueFullError extends NodeError {
 
 export type BlobWorkerOptions = { readonly [Name in keyof typeof BLOB_QUEUE_LIMITS]: number };
 
-/** KZG work in two threads of its own: verification, and proofs, which take a hundred times as long. */
+/** KZG work in two threads: one for verification, one for proofs, which take a hundred times as long. */
 export type BlobWorkers = BlobVerifier & {
   readonly prover: BlobProver;
-  /** As `verify`, for one peer's transaction at a time: it waits behind callers, and they behind that one alone. */
+  /** `verify` for one peer's transaction at a time: it queues behind callers, and at most one such transaction is ahead of a caller. */
   verifyForPeer(sidecar: BlobSidecar): Promise<string | undefined>;
-  /** Sidecars found wrong so far. */
+  /** Invalid sidecars so far. */
   wrongProofs(): number;
-  /** Work that runs or waits. */
+  /** Work that is running or queued. */
   waiting(): { readonly verifications: number; readonly proofs: number };
   close(): void;
 };
 
-/** The cell proofs of a blob take some three seconds, and a transaction has six blobs at most. */
+/** The cell proofs of a blob take about three seconds, and a transaction has at most six blobs. */
 const PROOF_MS_MAX = 60_000;
-/** Six blobs take half a second of a processor, of which a thread of lower priority has little while others work. */
+/** Six blobs take half a second of CPU, and a thread of lower priority gets little while others work. */
 const VERIFICATION_MS_MAX = 60_000;
-/** Callers learn late that a proof is wrong, so that one that sends them in order costs half a processor at most. */
+/** Delays the rejection of a wrong proof, so that a caller that sends them one after the other uses at most half a processor. */
 const WRONG_PROOF_PAUSE_MS = 500;
 
 export function createBlobWorkers(

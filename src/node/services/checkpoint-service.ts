@@ -22,9 +22,9 @@ import type { Config } from "../config/config.ts";
 import { dataPath } from "../config/home.ts";
 import type { AccountSigner } from "../keystore/accounts.ts";
 
-/** Work in one turn of the event loop; a step that begins before the end of it takes some 3 ms more. */
+/** Work in one turn of the event loop; a step that begins before its end takes about 3 ms more. */
 const SLICE_MS = 3;
-/** Pause after it: at most half of the thread's time goes into checkpoints. */
+/** Pause between slices: checkpoints use at most half of the thread's time. */
 const PAUSE_MS = 6;
 
 type CheckpointModules = {
@@ -32,13 +32,13 @@ type CheckpointModules = {
   readonly log: Logger;
   readonly timers: Timers;
   readonly metrics: Metrics;
-  /** Called with every new checkpoint. */
+  /** Called with each new checkpoint. */
   readonly onCheckpoint: (checkpoint: Checkpoint) => void;
 };
 
 /**
- * Computes the checkpoints of light clients while the node has nothing else to do. Its store is opened once the chain is long enough
- * for a first section. It can be computed again, so one that is damaged, or of another section size, is deleted.
+ * Computes the checkpoints of light clients while the node is idle. Its store is opened once the chain is long enough for a first section. A
+ * store that is damaged or has another section size is deleted, since it can be recomputed.
  */
 export class CheckpointService {
   readonly port: CheckpointReads;
@@ -52,7 +52,7 @@ export class CheckpointService {
   #timer: Timer | undefined;
   #hasFailed = false;
 
-  /** @param isOn false: nothing is computed */
+  /** @param isOn false: computes nothing */
   constructor({ les, home, limits }: Config, modules: CheckpointModules, isOn: boolean) {
     const { chain, metrics } = modules;
     this.#limits = limits.checkpoints;
@@ -76,7 +76,7 @@ export class CheckpointService {
         if (this.#opened?.indexer.needsWork() ?? this.#isDue()) this.#schedule();
       }),
       chain.onRollback(() => {
-        // One that is not open compares its sections with the chain when it is opened.
+        // A closed store compares its sections with the chain when it opens.
         this.#opened?.indexer.rollback(this.#source.head());
       }),
     ];
@@ -139,7 +139,7 @@ export class CheckpointService {
     }
   }
 
-  /** The next time it is opened, recomputing all checkpoints. */
+  /** Recomputes all checkpoints after the next opening. */
   #discard(): void {
     this.#opened?.kv.close();
     this.#opened = undefined;
@@ -165,7 +165,7 @@ export class CheckpointService {
       }
       if (isMore) this.#schedule();
     } catch (error) {
-      // It would fail in the same way at every block.
+      // It would fail the same way at every block.
       this.#hasFailed = true;
       if (isUseless(error)) this.#discard();
       throw error;
@@ -173,7 +173,7 @@ export class CheckpointService {
   }
 }
 
-/** Nothing in the store is of use, and all of it can be computed again. */
+/** The store is unusable, and everything in it can be recomputed. */
 function isUseless(error: unknown): boolean {
   return (
     error instanceof CheckpointLayoutError || error instanceof KvDamagedError || error instanceof KvCorruptionError
@@ -187,12 +187,12 @@ type CheckpointSignerModules = {
   readonly log: Logger;
 };
 
-/** A vote takes some 150,000; an estimate on the head would not see the block in which the vote counts. */
+/** A vote takes about 150,000 gas; an estimate on the head would miss the block in which the vote counts. */
 const VOTE_GAS = "0x61a80";
 
 /**
- * Votes for a new checkpoint in the oracle contract with the account of `les.checkpoint-signer`; it is one of the contract's admins, and unlocked.
- * Each validator's node votes for itself, so the contract has the checkpoint once enough of them have computed the same.
+ * Votes for a new checkpoint in the oracle contract with the account of `les.checkpoint-signer`, an unlocked admin of the contract. Each
+ * validator's node votes, so the contract has the checkpoint once enough of them have computed the same one.
  */
 export async function voteForCheckpoint(
   { les }: Pick<Config, "les">,
@@ -214,7 +214,7 @@ export async function voteForCheckpoint(
   if (known.height > 0 && known.sectionIndex >= sectionIndex) return;
   const hash = checkpointHash(checkpoint);
   const signature = await keys.sign(signer, voteDigest(oracle, sectionIndex, hash));
-  // The parent: the head's own hash is not visible to a call on the head.
+  // The parent: a call on the head cannot see the head's own hash.
   const { number, parentHash: recentHash } = chain.head().block.header;
   const data = setCheckpointData({
     recentNumber: number - 1,

@@ -26,7 +26,7 @@ const threads = new Pool<Solidity>(
 );
 const channel = new Channel((message) => process.send?.(message));
 
-/** Fails as soon as the memory of the process is beyond its limit. */
+/** Fails as soon as the process exceeds its memory limit. */
 function memoryExceeded(): Promise<never> {
   return new Promise((_resolve, reject) => {
     fatalTimers.every(LOOK_MS, "compiler's memory", () => {
@@ -44,9 +44,9 @@ const handlers: CompilerProcessHandlers = {
   compile: (input) => Promise.race([threads.call("compile", input, { timeoutMs: 0 }), memoryExceeded()]),
 };
 channel.serve(handlers);
-// Node.js would open a debugger, which every user of the machine could use.
+// Node.js would open a debugger that every user of the machine can reach.
 process.on("SIGUSR1", () => {});
 process.on("disconnect", () => process.exit(0));
 process.on("message", (message: ChannelMessage) => channel.receive(message));
-// It can be sent its source.
+// Signals that it is ready for its source.
 process.send?.("ready");

@@ -4,14 +4,14 @@ import { assertCompilerMayGrow, type CompilerMemoryError, compiledText } from ".
 
 type Solc = { compile(input: string): string; version(): string };
 
-/** No dependency of ours: those who want the compiler install it. */
+/** Not our dependency: users who want the compiler install it. */
 const loadSolc = () => createRequire(import.meta.url)("solc") as Solc;
 
 const WASM_PAGE_BYTES = 65_536;
 
 /**
- * Checks every growth of WebAssembly memory in this thread before it happens.
- * @returns the last refusal. The compiler tries smaller growths, and calls it one of several errors when it has to give up
+ * Checks every growth of WebAssembly memory in this thread in advance.
+ * @returns the last refusal. The compiler retries with smaller growths, and reports the refusal as one of several errors if it gives up
  */
 function boundMemory(): () => CompilerMemoryError | undefined {
   const { prototype } = WebAssembly.Memory;
@@ -32,7 +32,7 @@ function boundMemory(): () => CompilerMemoryError | undefined {
 const solidity = {
   version: (_input: undefined) => loadSolc().version(),
   /**
-   * The contracts of standard JSON `input`, as JSON. Without an import callback an import is an error of the source: no file and no URL is read.
+   * The contracts of standard JSON `input`, as JSON. Without an import callback, imports are errors of the source: no file and no URL is read.
    * @throws CompilerError, CompilerMemoryError
    */
   compile(input: object) {

@@ -14,22 +14,22 @@ export const COMPILER_LIMITS = {
 
 const MEMORY_BYTES_MAX = COMPILER_LIMITS.memoryMegabytesMax * 2 ** 20;
 
-/** A source needs more memory than `COMPILER_LIMITS` has for one. */
+/** A source needs more memory than `COMPILER_LIMITS` allows. */
 export class CompilerMemoryError extends CompilerError {
   constructor() {
     super(`the source needs more than the limit of ${COMPILER_LIMITS.memoryMegabytesMax} MB of memory`);
   }
 }
 
-/** Of the limit: memory that is not WebAssembly's, and pages that it has and has not used yet, have the rest. */
+/** Share of the limit: the rest is for memory outside WebAssembly, and for pages that it has not touched yet. */
 const GROWTH_SHARE = 0.9;
 
-/** @throws CompilerMemoryError if this process has too much memory. The number is there on every platform. */
+/** @throws CompilerMemoryError if this process uses too much memory. Every platform reports this number. */
 export function assertCompilerMemory(): void {
   if (process.memoryUsage.rss() > MEMORY_BYTES_MAX) throw new CompilerMemoryError();
 }
 
-/** @throws CompilerMemoryError if this process would have too much memory with `bytes` more */
+/** @throws CompilerMemoryError if this process would use too much memory with `bytes` more */
 export function assertCompilerMayGrow(bytes: number): void {
   if (process.memoryUsage.rss() + bytes > GROWTH_SHARE * MEMORY_BYTES_MAX) throw new CompilerMemoryError();
 }
@@ -37,7 +37,7 @@ export function assertCompilerMayGrow(bytes: number): void {
 type Diagnostic = { readonly severity: string; readonly formattedMessage: string };
 type Output = { readonly contracts?: object; readonly errors?: readonly Diagnostic[] };
 
-/** What callers need of the compiler's `output`. @throws CompilerError for errors of the source, and for too much */
+/** The part of the compiler's `output` that callers need. @throws CompilerError for errors of the source, and for too much output */
 export function compiledText(output: string): string {
   const { contracts = {}, errors = [] } = JSON.parse(output) as Output;
   const texts = errors.filter(({ severity }) => severity === "error").map((error) => error.formattedMessage.trim());

@@ -11,12 +11,12 @@ import type { Config } from "../config/config.ts";
 import { invalidSetting } from "../config/errors.ts";
 import { dataPath } from "../config/home.ts";
 
-/** Cost units a millisecond of one percent of a core. */
+/** Cost units per millisecond for one percent of a core. */
 const UNITS_PER_PERCENT = 10_000;
-/** Balances are stored so often; what was spent since the last time comes back after a kill. */
+/** Interval at which balances are stored; after a kill, clients regain what they spent since. */
 const SWEEP_MS = 10_000;
 
-/** The light clients of this node: whom it serves, how much, and what they have paid. */
+/** The light clients of this node, their capacities and their payments. */
 export class LightClientService {
   readonly control: LightClientControl;
   /** undefined: `les.serve` is 0 */

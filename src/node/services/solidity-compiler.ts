@@ -6,11 +6,11 @@ import { CompilerBusyError, CompilerError } from "../../rpc/transport/errors.ts"
 import type { CompilerProcessHandlers } from "./compile-solidity.process.ts";
 import { COMPILER_LIMITS } from "./compiler-limits.ts";
 
-/** Loading the program takes some 0.3 s; on a busy machine many times that. */
+/** Loading the program takes about 0.3 s, and many times that on a busy machine. */
 const START_MS_MAX = 30_000;
 const CLOSED = "the node is stopping";
 
-/** As where `solc` is not installed. */
+/** As if `solc` were not installed. */
 const NO_COMPILER: SolidityCompiler = {
   compilerVersion: async () => undefined,
   compile: () => Promise.reject(new CompilerError("solc: not enabled")),
@@ -18,20 +18,20 @@ const NO_COMPILER: SolidityCompiler = {
 };
 
 export type SolidityCompiler = Compiler & {
-  /** Ends what runs; calls fail. */
+  /** Ends the running compilation; calls fail. */
   close(): void;
 };
 
 /**
- * The npm package `solc`, one source after the other.
- * @param isEnabled false: there is none, installed or not. A source is half a minute of work, which every caller may ask for
+ * The npm package `solc`, which compiles one source at a time.
+ * @param isEnabled false: disabled even if installed. A source is half a minute of work, which every caller may request
  * @param timeoutMs for one source
  */
 export function createSolidityCompiler(isEnabled: boolean, timers: Timers, timeoutMs: number): SolidityCompiler {
   return isEnabled ? new ProcessCompiler(timers, timeoutMs) : NO_COMPILER;
 }
 
-/** Each source has a process of its own, because the compiler frees nothing, and WebAssembly's memory is outside every limit of V8. */
+/** Each source gets a new process, because the compiler frees no memory, and V8's limits do not cover WebAssembly memory. */
 class ProcessCompiler implements SolidityCompiler {
   readonly #timers: Timers;
   readonly #timeoutMs: number;
@@ -46,7 +46,7 @@ class ProcessCompiler implements SolidityCompiler {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Does not wait for sources. */
+  /** Does not queue behind sources. */
   compilerVersion(): Promise<string | undefined> {
     this.#version ??= this.#run("version", undefined).catch(() => undefined);
     return this.#version;
@@ -85,7 +85,7 @@ class ProcessCompiler implements SolidityCompiler {
   }
 }
 
-/** One call of a process of its own. */
+/** One call in a separate process. */
 class CompilerRun {
   /** @throws CompilerError */
   readonly answer: Promise<string>;
@@ -98,11 +98,11 @@ class CompilerRun {
     this.#timers = timers;
     this.#timer = this.#endAfter(START_MS_MAX, "no process started");
     const child = this.#child;
-    // An error of sending means that the process exits: `exit` follows.
+    // On a send error the process exits, and its `exit` event follows.
     const channel = new Channel<CompilerProcessHandlers>((message) => child.send(message, () => {}));
     this.answer = new Promise((resolve, reject) => {
       this.#reject = reject;
-      // The first one says that its program is loaded.
+      // The first message signals that its program is loaded.
       child.once("message", () => {
         this.#timer.cancel();
         this.#timer = this.#endAfter(timeoutMs, `timeout after ${timeoutMs} ms`);
@@ -114,7 +114,7 @@ class CompilerRun {
     child.on("exit", (code, signal) => this.end(`its process ended (${signal ?? code})`));
   }
 
-  /** Ends the process, and fails the call unless it has its answer. */
+  /** Ends the process, and fails the call unless it has been answered. */
   end(reason: string): void {
     this.#timer.cancel();
     this.#reject(new CompilerError(reason));

@@ -19,9 +19,9 @@ import type { Config } from "../config/config.ts";
 import { whisperIdentitiesPath } from "../config/home.ts";
 import { nodeKey } from "../config/secrets.ts";
 
-/** The historic nodes' interval. */
+/** The interval of the historic nodes. */
 const SWEEP_MS = 800;
-/** Of the work for one post, which takes ten seconds at most, and the start of the thread. */
+/** Proof of work for one post, which takes ten seconds at most, and the start of the thread. */
 const WORK_MS_MAX = 30_000;
 
 type WhisperConfig = Pick<Config, "home" | "shh" | "limits">;
@@ -31,11 +31,11 @@ type WhisperServiceModules = {
   readonly failures: Failures;
   readonly timers: Timers;
   readonly metrics: Metrics;
-  /** Hosts of the chain's peers: none where the node is alone. */
+  /** Hosts of the chain's peers; empty if the node has none. */
   readonly networkHosts: () => readonly string[];
 };
 
-/** Whisper in this node. Nothing of it is read or started before its first use, unless it has peers or listens for them. */
+/** Whisper in this node. It reads and starts nothing before its first use, unless it has peers or listens for them. */
 export class WhisperService {
   readonly port: ShhPort = {
     newIdentity: () => this.#whisper().newIdentity(),
@@ -70,7 +70,7 @@ export class WhisperService {
   }
 
   /**
-   * @param isOpen the namespace is served
+   * @param isOpen whether the namespace is served
    * @throws TransportMissingError, PeerAddressError, IdentityFileError
    */
   static async start(config: WhisperConfig, modules: WhisperServiceModules, isOpen: boolean): Promise<WhisperService> {
@@ -81,7 +81,7 @@ export class WhisperService {
     return service;
   }
 
-  /** Addresses of this node for whisper peers, with its id; none when it does not listen. */
+  /** Addresses of this node for Whisper peers, with its id; empty if it does not listen. */
   addresses(): readonly string[] {
     return this.#transport?.addresses() ?? [];
   }
@@ -166,7 +166,7 @@ export class WhisperService {
         peers: shh.peers,
         peersMax,
         privateKey: nodeKey(home),
-        // An operator who lets peers reach whisper does so at one port on all validators.
+        // Operators use the same Whisper port on all validators.
         networkHosts,
       },
       {

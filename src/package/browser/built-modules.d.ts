@@ -1,6 +1,6 @@
 /** Modules that `scripts/browser.mjs` makes. */
 
-/** WebAssembly of a package as Latin-1, a byte a character. */
+/** WebAssembly of a package as Latin-1, one character per byte. */
 declare module "wasm:*" {
   const bytes: string;
   export default bytes;

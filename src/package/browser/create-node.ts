@@ -21,13 +21,13 @@ export type BrowserNode = StopsWhenDisposed &
     readonly accounts: readonly DevAccount[];
     /** Every method, typed: `rpc.eth_getBalance(address, "latest")`. */
     readonly rpc: RpcMethods;
-    /** Makes one block now, empty or not; its hash. */
+    /** Makes one block now, empty or not. @returns its hash */
     produceBlock(): Promise<`0x${string}`>;
     /** Blocks 0 to the head in the format of `evmintd export` and `geth export`. */
     exportChain(): Promise<Uint8Array>;
-    /** Executes the blocks of such a file that the chain lacks. @throws ProviderRpcError */
+    /** Executes the blocks of an exported file that the chain lacks. @throws ProviderRpcError */
     importChain(file: Uint8Array): Promise<void>;
-    /** The files of the home as they are now: written to a folder, `evmintd start --home` opens them. */
+    /** The home's current files: written to a folder, `evmintd start --home` opens them. */
     exportHome(): Promise<HomeFiles>;
     stop(): Promise<void>;
   };
@@ -62,19 +62,19 @@ function createBrowserNode(host: NodeHost, provider: BrowserProvider): BrowserNo
 }
 
 export type BrowserNodeOptions = Omit<HostOptions, "home" | "files"> & {
-  /** Name of the chain in the origin's private file system. Left out: a dev chain in memory that is gone when the node stops. */
+  /** Name of the chain in the origin's private file system. Omitted: a dev chain in memory that ends with the node. */
   readonly home?: string | undefined;
-  /** Files of a new home, as `exportHome` gives them or from a folder of `evmintd`. */
+  /** Files of a new home, from `exportHome` or a folder of `evmintd`. */
   readonly files?: HostOptions["files"];
-  /** Runs the node in a dedicated worker, so that it never blocks the page. Default: where `home` is given, on a page. */
+  /** Runs the node in a dedicated worker, so that it never blocks the page. Default: true on a page if `home` is given. */
   readonly worker?: boolean;
   /** For a node in this thread. */
   readonly log?: Logger;
 };
 
 /**
- * A node in a browser, for programs that are pages or workers.
- * @throws UnsupportedInBrowserError, LockedError while another tab has the chain open, and what `createNode` of Node throws
+ * A node in a browser, for programs on pages or in workers.
+ * @throws UnsupportedInBrowserError, LockedError while another tab has the chain open, and errors of `createNode` for Node
  */
 export async function createNode(options: BrowserNodeOptions = {}): Promise<BrowserNode> {
   const { worker = options.home !== undefined && !isDedicatedWorker(), ...hostOptions } = options;
@@ -91,7 +91,7 @@ export async function createNode(options: BrowserNodeOptions = {}): Promise<Brow
   return createBrowserNode({ ...host, stop }, provider);
 }
 
-/** Removes the stored chain `name`, if there is one. No tab may have it open. */
+/** Removes the stored chain `name`, if it exists. No tab may have it open. */
 export function removeChain(name: string): Promise<void> {
   return removeFiles(name);
 }

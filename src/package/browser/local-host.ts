@@ -10,7 +10,7 @@ import { loadQuickJs } from "./replacements/quickjs-file.ts";
 import { UnsupportedInBrowserError } from "./unsupported.ts";
 import { isDedicatedWorker } from "./web.ts";
 
-/** Loads the engine of tracers written in JavaScript where `params` name one by its source. */
+/** Loads the engine of JavaScript tracers if `params` contain the source of one. */
 async function loadScriptEngine(params: readonly unknown[]): Promise<void> {
   if (params.some(hasScript)) await loadQuickJs();
 }
@@ -18,7 +18,7 @@ async function loadScriptEngine(params: readonly unknown[]): Promise<void> {
 function hasScript(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   return Object.entries(value).some(([name, member]) =>
-    // A tracer of the node is a name.
+    // A built-in tracer is a name.
     name === "tracer" && typeof member === "string" ? /\W/.test(member) : hasScript(member),
   );
 }
@@ -26,7 +26,7 @@ function hasScript(value: unknown): boolean {
 /** Folder of the homes in OPFS. */
 const OPFS = "/opfs";
 
-/** Starts a node in this thread. @throws LockedError, UnsupportedInBrowserError, and what `createNode` of Node throws */
+/** Starts a node in this thread. @throws LockedError, UnsupportedInBrowserError, and errors of `createNode` for Node */
 export async function startLocalHost(
   { home: name, files, ...options }: HostOptions & { readonly log?: Logger },
   onMessage: (message: ProviderMessage) => void,
@@ -49,7 +49,7 @@ async function hostOf(
 ): Promise<NodeHost> {
   node.provider.on("message", onMessage);
   const home = await node.rpc.admin_datadir();
-  // Where methods look for the files that callers name.
+  // Folder in which methods look for files that callers name.
   const callerFile = (file: string) => join(home, "debug", file);
   return {
     accounts: node.accounts,
@@ -73,7 +73,7 @@ async function hostOf(
   };
 }
 
-/** Shows the files of a stored chain in this thread. */
+/** Mounts the files of a stored chain in this thread. */
 async function mountHome(name: string, files: HomeFiles | undefined) {
   if (!isDedicatedWorker()) throw new UnsupportedInBrowserError("a home outside of a worker");
   const path = join(OPFS, name);

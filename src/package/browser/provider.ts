@@ -2,16 +2,16 @@ import { type ProviderMessage, type ProviderRequest, ProviderRpcError } from "..
 import type { DevAccount } from "../../node/keystore/dev-accounts.ts";
 import type { HomeFiles } from "./files/home-files.ts";
 
-/** A running node as the page sees it: in its own thread, or in a worker. */
+/** A running node as the page sees it: in the same thread, or in a worker. */
 export type NodeHost = {
   readonly accounts: readonly DevAccount[];
   /** @throws ProviderRpcError */
   request(request: ProviderRequest): Promise<unknown>;
   produceBlock(): Promise<`0x${string}`>;
   exportHome(): Promise<HomeFiles>;
-  /** Content of a file that `admin_exportChain` wrote; the file is removed. */
+  /** Content of a file that `admin_exportChain` wrote; removes the file. */
   takeFile(name: string): Promise<Uint8Array>;
-  /** Makes a file for `admin_importChain`. */
+  /** Creates a file for `admin_importChain`. */
   putFile(name: string, content: Uint8Array): Promise<void>;
   removeFile(name: string): Promise<void>;
   stop(): Promise<void>;
@@ -49,12 +49,12 @@ export class BrowserProvider {
     return this;
   }
 
-  /** For the owner of the node. @param host undefined when it has stopped */
+  /** For the node's owner. @param host undefined once it has stopped */
   connect(host: Pick<NodeHost, "request"> | undefined): void {
     this.#request = host && ((request) => host.request(request));
   }
 
-  /** For the owner of the node. */
+  /** For the node's owner. */
   deliver(message: ProviderMessage): void {
     for (const listener of this.#listeners) listener(message);
   }

@@ -1,4 +1,4 @@
-/** Interfaces of browsers that this node uses and that the types of Node lack. */
+/** Browser interfaces that this node uses and Node's types lack. */
 
 /** https://fs.spec.whatwg.org/#filesystemsyncaccesshandle */
 export type SyncAccessHandle = {
@@ -40,14 +40,14 @@ type WebWorker = MessageTarget & {
   terminate(): void;
 };
 
-/** The global scope, as far as it is there. */
+/** The global scope; its members may be missing. */
 export const web = globalThis as unknown as {
   readonly navigator?: { readonly storage: StorageManager; readonly hardwareConcurrency: number };
   readonly Worker?: new (url: URL, options: { readonly type: "module" }) => WebWorker;
   readonly DedicatedWorkerGlobalScope?: abstract new () => object;
 };
 
-/** True where files of OPFS can be opened. */
+/** Whether files of OPFS can be opened here. */
 export function isDedicatedWorker(): boolean {
   const { DedicatedWorkerGlobalScope: Scope } = web;
   return Scope !== undefined && globalThis instanceof Scope;

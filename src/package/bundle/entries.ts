@@ -4,7 +4,7 @@ import { InvariantError } from "../../base/errors.ts";
 import type { ProcessEntry, ThreadEntry } from "../../base/threads/start-thread.ts";
 import { nameThread } from "../../base/threads/thread-priority.ts";
 
-/** The modules that threads and processes run, as the bundle finds them; importing one runs it. */
+/** The modules of threads and processes in the bundle; importing one runs it. */
 export const ENTRIES: Readonly<Record<ThreadEntry | ProcessEntry, () => Promise<unknown>>> = {
   "base/crypto/kzg/prove-blobs.thread": () => import("../../base/crypto/kzg/prove-blobs.thread.ts"),
   "base/crypto/kzg/verify-sidecar.thread": () => import("../../base/crypto/kzg/verify-sidecar.thread.ts"),

@@ -1,4 +1,4 @@
-/** What the bundle `dist/bundle/evmint.cjs` gives to the files that load it, and to the kill tests of the built node. */
+/** Exports of the bundle `dist/bundle/evmint.cjs` for the files that load it, and for the kill tests of the built node. */
 
 export { SILENT_LOGGER } from "../../base/telemetry/logger.ts";
 export { main } from "../../cli/main.ts";

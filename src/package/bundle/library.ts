@@ -3,18 +3,18 @@ import { Script } from "node:vm";
 import type { CreateNodeOptions, EvmintNode } from "../../index.ts";
 import { type Bundle, loadBundle } from "./load-bundle.ts";
 
-// A test runner such as jest runs modules in a context of its own, whose `Object` and `Error` are others than those of scripts: there the
-// runner loads the bundle, and answers are values of its context.
+// A test runner such as jest runs modules in another context, whose `Object` and `Error` differ from those of scripts. There the runner loads
+// the bundle, and answers are values of its context.
 const isMainContext = new Script("Object").runInThisContext() === Object;
 
 const { exports, saveCodeCache }: Bundle = isMainContext
   ? loadBundle("library")
   : { exports: createRequire(import.meta.url)("./evmint.cjs"), saveCodeCache() {} };
 
-/** What `import "evmint"` and `require("evmint")` give: `src/index.ts` out of the bundle. */
+/** The exports of `import "evmint"` and `require("evmint")`: `src/index.ts` from the bundle. */
 export const { ProviderRpcError } = exports;
 
-/** `createNode` of `src/index.ts`. A build has the code cache of one version of Node.js: on another the first node that stops stores one. */
+/** `createNode` of `src/index.ts`. A build contains the code cache for one version of Node.js: on another, the first node that stops stores one. */
 export async function createNode(options?: CreateNodeOptions): Promise<EvmintNode> {
   const node = await exports.createNode(options);
   const stop = async () => {

@@ -11,8 +11,8 @@ import type * as Exports from "./exports.ts";
 export type Bundle = {
   readonly exports: typeof Exports;
   /**
-   * Stores the code that this process has compiled, for later starts; nothing where a stored one was accepted, or the second time. For the
-   * end of a process: functions that have not run yet are not in it. A read-only folder is not an error: the next start compiles.
+   * Stores the code that this process has compiled, for later starts; does nothing if a stored one was accepted, or the second time. Call it at
+   * the end of a process: functions that have not run are not included. A read-only folder is not an error: the next start compiles.
    */
   saveCodeCache(): void;
 };
@@ -20,24 +20,24 @@ export type Bundle = {
 const CHECKSUM_BYTES = 4;
 
 /**
- * Runs the bundle beside this file with V8's code cache, which takes half of the CPU time of a start away. Node's own compile
- * cache exists from Node 22 only and would be in a folder for temporary files. See ADR 45.
+ * Runs the bundle beside this file with V8's code cache, which halves the CPU time of a start. Node's own compile cache requires Node 22 and
+ * would be in a folder for temporary files. See ADR 45.
  *
- * @param user has its own cache unless the command line has stored one, which covers more functions
+ * @param user gets a separate cache unless the command line has stored one, which covers more functions
  */
 export function loadBundle(user?: string): Bundle {
   switchOffDeoptimisation();
   const directory = dirname(fileURLToPath(import.meta.url));
   const filename = join(directory, "evmint.cjs");
-  // The bundle has no character outside ASCII except in comments; one byte a character halves its memory.
+  // The bundle contains non-ASCII characters only in comments; one byte per character halves its memory.
   const source = readFileSync(filename, "latin1");
-  // V8 accepts code only under the flags with which it was compiled: processes with other flags have caches of their own.
+  // V8 accepts code only with the flags it was compiled with, so each set of flags has its own cache.
   const flags = flagsTag();
   const pathOf = (suffix: string) =>
     join(directory, `evmint-${process.version}-${process.arch}-${flags}${suffix}.cache`);
   const common = pathOf("");
   const cachePath = user === undefined || existsSync(common) ? common : pathOf(`-${user}`);
-  // Tells builds apart; a checksum of the source would take longer than what the cache saves in a worker.
+  // Identifies the build; a checksum of the source would take longer than the cache saves in a worker.
   const { size, mtimeMs } = statSync(filename);
   const build = `${size} ${mtimeMs}`;
   const cachedData = readCache(cachePath, build);
@@ -52,7 +52,7 @@ export function loadBundle(user?: string): Bundle {
   return {
     exports: module.exports,
     saveCodeCache() {
-      // Flags that this process changed, say by debug_setGCPercent, are not those of the next start.
+      // Flags that this process changed, for example with debug_setGCPercent, do not apply to the next start.
       if (isStored || flagsTag() !== flags || !isWritable(directory)) return;
       isStored = true;
       writeCache(cachePath, build, script.createCachedData());
@@ -62,7 +62,7 @@ export function loadBundle(user?: string): Bundle {
 
 const flagsTag = () => cachedDataVersionTag().toString(16);
 
-/** What the bundle is: a CommonJS module with its wrapper. */
+/** The bundle: a CommonJS module with its wrapper. */
 type ModuleFunction = (
   exports: object,
   require: NodeJS.Require,
@@ -71,7 +71,7 @@ type ModuleFunction = (
   directory: string,
 ) => void;
 
-/** V8 compares its version, its flags and the length of the source, and trusts the rest: a damaged cache would end the process. */
+/** V8 compares its version, its flags and the length of the source, and trusts the rest: a damaged cache would crash the process. */
 function readCache(path: string, build: string): Buffer | undefined {
   let stored: Buffer;
   try {

@@ -1,4 +1,4 @@
-/** What the console takes from viem. */
+/** The console's imports from viem. */
 export * from "viem";
 export {
   generateMnemonic,

@@ -1,9 +1,9 @@
 import type { EvmintNode } from "../../index.ts";
 
-/** Carries the options of the configuration to the workers. Its name is not that of a setting: programs that tests start read those. */
+/** Passes the configuration's options to the workers. It is not named like a setting: programs that tests start read those. */
 export const OPTIONS_VARIABLE = "VITEST_EVMINT";
 
-/** The setup file and what tests import are two modules, and vitest loads them apart. */
+/** vitest loads the setup file and the module that tests import separately. */
 const KEY = Symbol.for("evmint.vitest.chain");
 const holder = globalThis as { [KEY]?: EvmintNode | undefined };
 

@@ -1,11 +1,11 @@
 import { type CreateNodeOptions, createNode, type EvmintNode, ProviderRpcError } from "../../index.ts";
 
 export type EvmintPluginOptions = Pick<CreateNodeOptions, "fork" | "settings"> & {
-  /** Name of the network; `evmint` unless given. */
+  /** Name of the network; default: `evmint`. */
   readonly network?: string;
 };
 
-/** What is used of Hardhat's types, so that these need no Hardhat. */
+/** The parts of Hardhat's types in use, declared here so that Hardhat is not required. */
 type Connection = {
   readonly networkName: string;
   readonly networkConfig: { readonly from?: string; readonly gas?: unknown; readonly gasPrice?: unknown };
@@ -42,17 +42,17 @@ export type EvmintHardhatPlugin = {
   hookHandlers: { config: Handlers<ConfigHooks>; network: Handlers<NetworkHooks> };
 };
 
-/** Hardhat wants one and asks nothing there: every request is answered in this process. The name exists nowhere (RFC 2606). */
+/** Hardhat requires a URL but never requests it: this process answers every request. The name exists nowhere (RFC 2606). */
 const NO_URL = "http://evmint.invalid";
 
-/** EIP-1193's code where JSON-RPC has METHOD_NOT_FOUND, which tools look for in responses. */
+/** EIP-1193's code for JSON-RPC's METHOD_NOT_FOUND, which tools look for in responses. */
 const UNSUPPORTED_METHOD = 4200;
 const METHOD_NOT_FOUND = -32601;
 
-/** Methods for which Hardhat names an account where the caller does not. */
+/** Methods for which Hardhat adds an account if the caller names none. */
 const SENDING: ReadonlySet<string> = new Set(["eth_sendTransaction", "eth_call", "eth_estimateGas"]);
 
-/** Hardhat 3's network `evmint`: each connection is a dev chain of its own in this process, from its first request until it is closed. */
+/** Hardhat 3's network `evmint`: each connection is a separate dev chain in this process, from its first request until it is closed. */
 export function evmintPlugin(options: EvmintPluginOptions = {}): EvmintHardhatPlugin {
   const { network = "evmint", ...nodeOptions } = options;
   return {
@@ -109,7 +109,7 @@ function networkHooks(network: string, options: Pick<CreateNodeOptions, "fork" |
   };
 }
 
-/** The response that Hardhat would have from a node over HTTP. */
+/** The response that a node would send Hardhat over HTTP. */
 async function answerOf(node: EvmintNode, { networkConfig }: Connection, request: JsonRpcRequest): Promise<object> {
   const { jsonrpc, id, method } = request;
   const params = withDefaults(request, networkConfig, node);
@@ -124,7 +124,7 @@ async function answerOf(node: EvmintNode, { networkConfig }: Connection, request
   }
 }
 
-/** Fields that Hardhat's own handlers, which run after plugins', would add to a transaction. */
+/** Adds the transaction fields that Hardhat's own handlers would add after plugins. */
 function withDefaults(
   { method, params }: JsonRpcRequest,
   { from, gas, gasPrice }: Connection["networkConfig"],

@@ -3,7 +3,7 @@ import { createNode } from "../../index.ts";
 import { OPTIONS_VARIABLE, setChainOfFile } from "./file-chain.ts";
 import type { EvmintVitestOptions } from "./vitest.ts";
 
-/** What is used of vitest, so that this needs no types of it. */
+/** The parts of vitest in use, declared here so that its types are not required. */
 type Hooks = Readonly<Record<"afterAll" | "afterEach" | "beforeEach", (run: () => Promise<void>) => void>>;
 const MODULE: string = "vitest";
 const { afterAll, afterEach, beforeEach } = (await import(MODULE)) as Hooks;

@@ -7,7 +7,7 @@ export type EvmintVitestOptions = Pick<CreateNodeOptions, "fork" | "settings"> &
   readonly restores?: boolean;
 };
 
-/** A plugin of vite, as far as it is used. */
+/** The parts of a vite plugin in use. */
 export type EvmintVitestPlugin = {
   name: string;
   config(config: { test?: { setupFiles?: string | string[] } }): {
@@ -16,8 +16,8 @@ export type EvmintVitestPlugin = {
 };
 
 /**
- * For `plugins` of a vitest configuration: every test file has a chain of its own in its worker, before its first line runs.
- * @param options of the node, and whether tests are apart from each other
+ * For `plugins` of a vitest configuration: gives every test file a separate chain in its worker, before its first line runs.
+ * @param options of the node, and whether to restore the chain between tests
  */
 export default function evmint(options: EvmintVitestOptions = {}): EvmintVitestPlugin {
   return {
@@ -32,7 +32,7 @@ export default function evmint(options: EvmintVitestOptions = {}): EvmintVitestP
   };
 }
 
-/** The chain of the test file that runs: `chain.provider`, `chain.rpc`, `chain.snapshot()`. */
+/** The chain of the running test file: `chain.provider`, `chain.rpc`, `chain.snapshot()`. */
 export const chain: EvmintNode = new Proxy({} as EvmintNode, {
   get: (_target, name) => Reflect.get(chainOfFile(), name),
   has: (_target, name) => Reflect.has(chainOfFile(), name),

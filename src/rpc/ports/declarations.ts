@@ -8,7 +8,7 @@ export type PortMethod = {
   readonly cancel?: true;
   /** Whatever follows the store can answer it; any other method stays with the chain. */
   readonly follows?: true;
-  /** It executes code, as long as the limits of calls or those of traces allow: another thread is worth its message. */
+  /** It executes code within the limits of calls or traces: another thread is worth its message. */
   readonly heavy?: "call" | "trace";
   /**
    * The work that no deadline interrupts: all of it, the block's transactions before `request.txIndex`, or all transactions of the block it
@@ -30,7 +30,7 @@ type FlagOf<Input, Name extends "at" | "cancel"> = Name extends keyof Input
   ? { readonly [N in Name]: true }
   : { readonly [N in Name]?: never };
 
-/** The methods of a port, without `subscribe`, which has messages of its own, and without constants. */
+/** The methods of a port, without constants and without `subscribe`, which has separate messages. */
 type DeclarationsOf<Port> = {
   readonly [Name in keyof Port as Port[Name] extends (...args: never[]) => unknown
     ? Exclude<Name, "subscribe">

@@ -35,7 +35,7 @@ export interface DevPort {
   mine(request: MineRequest): Promise<readonly Hash[]>;
   /** @returns the number of the snapshot */
   snapshot(): MaybePromise<number>;
-  /** Those that can be reverted to, each with its block. */
+  /** Snapshots to which the chain can be reverted, each with its block. */
   snapshots(): MaybePromise<readonly { readonly id: number; readonly number: number; readonly hash: Hash }[]>;
   /** @returns false if the snapshot does not exist */
   revert(input: { readonly id: number }): Promise<boolean>;

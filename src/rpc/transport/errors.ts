@@ -40,7 +40,7 @@ const MESSAGE_CHARS_MAX = 2048;
 export class InvalidParamsError extends NodeError {
   readonly code = "RPC_INVALID_PARAMS";
   constructor(message: string, param?: string) {
-    // It may repeat text of the caller that is as long as the request.
+    // It may quote the caller's text, which can be as long as the request.
     super(
       message.length > MESSAGE_CHARS_MAX ? `${message.slice(0, MESSAGE_CHARS_MAX)}…` : message,
       param === undefined ? {} : { param },

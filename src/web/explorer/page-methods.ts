@@ -1,6 +1,6 @@
 /**
- * The methods that the pages call, and the only ones that `evmintd explorer` forwards: a node takes it for a local program, and must not
- * sign, send or change anything for its visitors. Wallets sign in the browser, and send through their own node.
+ * The methods that the pages call, and the only ones that `evmintd explorer` forwards: a node takes it for a local program, so it must not sign,
+ * send or change anything for its visitors. Wallets sign in the browser, and send through their own node.
  */
 export const FORWARDED_METHODS = [
   "clique_getLightBlock",
@@ -36,7 +36,7 @@ export const FORWARDED_METHODS = [
   "web3_clientVersion",
 ] as const;
 
-/** What the page of a dev chain does there: a node that is looked at from beside is not changed by its visitors. */
+/** Methods that the page of a dev chain calls; `evmintd explorer` does not forward them, so its visitors cannot change the node. */
 type DevMethod =
   | "anvil_addBalance"
   | "anvil_getAutomine"
@@ -55,8 +55,8 @@ type DevMethod =
 /** Only the operator should see peers: the page shows them only if the node itself serves it. */
 export type PageMethod = (typeof FORWARDED_METHODS)[number] | DevMethod | "admin_peers";
 
-/** Calls of one batch: below the limit of every client known. */
+/** Calls per batch: below the limit of every known client. */
 export const BATCH_MAX = 100;
 
-/** Tracers of the pages. Any other name may be a script, which a stranger must not have run by the node. */
+/** Tracers of the pages. Other names may be scripts, which a stranger must not run on the node. */
 export const PAGE_TRACERS = ["callTracer", "prestateTracer"] as const;

@@ -4,30 +4,30 @@ import { gunzipSync } from "node:zlib";
 import { PACKAGE_ROOT } from "../../base/package-root.ts";
 import { ifPresent } from "../../store/storage/if-present.ts";
 
-/** One file that browsers may get, as `scripts/pages.mjs` has written it. */
+/** One file for browsers, as `scripts/pages.mjs` has written it. */
 type Page = {
   /** below the folder of the pages */
   readonly file: string;
   /** value of Content-Type */
   readonly type: string;
   readonly etag: string;
-  /** the path changes with the content, so it may be stored for good */
+  /** the path changes with the content, so browsers may cache it permanently */
   readonly isHashed: boolean;
-  /** its scripts make WebAssembly */
+  /** its scripts create WebAssembly */
   readonly runsWasm: boolean;
-  /** `file` is compressed by gzip: clients that do not take that get it expanded */
+  /** `file` is compressed by gzip; clients without gzip get it decompressed */
   readonly isGzipped: boolean;
 };
 
 /** Pages by the path of their URL. */
 export type PageTable = ReadonlyMap<string, Page>;
 
-/** What `npm run build` makes of the pages. */
+/** Folder of the built pages. */
 export const PAGES_FOLDER = new URL("dist/pages/", PACKAGE_ROOT);
 
 /**
- * The pages of the groups `names`; undefined when one of them is not built.
- * @param names of tables in `folder`, as `explorer`
+ * The pages of the groups `names`; undefined if one of them is not built.
+ * @param names of tables in `folder`, such as `explorer`
  */
 export function readPageTable(names: readonly string[], folder: URL = PAGES_FOLDER): PageTable | undefined {
   const read = (name: string) => readFileSync(new URL(`${name}.json`, folder), "utf8");
@@ -35,13 +35,10 @@ export function readPageTable(names: readonly string[], folder: URL = PAGES_FOLD
   return tables && new Map(tables.flatMap((text) => Object.entries(JSON.parse(text) as Record<string, Page>)));
 }
 
-/**
- * Scripts, styles and requests of this origin alone: a page shows what strangers wrote into a chain, and must not run or load
- * any of it.
- */
+/** Allows scripts, styles and requests of this origin only: a page shows text that strangers wrote to a chain, and must not run or load any of it. */
 export const PAGE_HEADERS = headersWith("script-src 'self'");
 
-/** For a page that runs its own node, whose EVM is WebAssembly. Nothing on it comes from a chain that others write to. */
+/** For a page that runs its own node, whose EVM is WebAssembly. It shows nothing from a chain that others write to. */
 const WASM_PAGE_HEADERS = headersWith("script-src 'self' 'wasm-unsafe-eval'");
 
 function headersWith(scripts: string): Readonly<Record<string, string>> {
@@ -74,7 +71,7 @@ const NOT_FOUND = `${DOCS}not-found/`;
 export type AnswerPage = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /**
- * Serves the pages of `table`. Files are read at their first request and stay in memory: the build bounds them.
+ * Serves the pages of `table`. Files are read on first request and stay in memory: the build bounds them.
  * @param onReadError receives errors of missing or unreadable files; the request gets 503
  */
 export function createPageServer(

@@ -167,7 +167,7 @@ test("blsPairingIsOne multiplies more pairs than share one Miller loop", () => {
   assert.equal(blsPairingIsOne(concatBytes(...pairs)), false);
 });
 
-test("blsPairingIsOne calls the checkpoint within each Miller loop, and ends with what it throws", () => {
+test("blsPairingIsOne calls the checkpoint within each Miller loop, and rethrows its error", () => {
   const pair = concatBytes(encodeG1(G1.BASE), encodeG2(G2.BASE));
   let calls = 0;
   blsPairingIsOne(pair, () => calls++);

@@ -18,12 +18,12 @@ export const BLS_G1_LENGTH = 128;
 export const BLS_G2_LENGTH = 256;
 export const BLS_SCALAR_LENGTH = 32;
 
-/** What can be wrong with an encoded field element or point. */
+/** Faults of an encoded field element or point. */
 export type BlsFault = "padding" | "field" | "curve" | "g1Subgroup" | "g2Subgroup";
 
 const BLS12_381 = 5;
 
-/** mcl's number for the maps of RFC 9380, which EIP-2537 asks for. */
+/** mcl's number for the maps of RFC 9380, which EIP-2537 requires. */
 const MAP_RFC_9380 = 5;
 
 type Workspace = {
@@ -35,7 +35,7 @@ type Workspace = {
 
 let workspace: Workspace | undefined;
 
-/** The arithmetic of this curve with scratch space for single operations; also what KZG is built on. */
+/** The arithmetic of this curve with scratch space for single operations; KZG uses it too. */
 export function blsWorkspace(): Workspace {
   if (workspace) return workspace;
   const mcl = loadMcl({ id: BLS12_381, modulus: bigintToFixedBytes(MODULUS, COORDINATE_LENGTH) });
@@ -52,7 +52,7 @@ export function blsWorkspace(): Workspace {
 type Group = {
   readonly name: "g1" | "g2";
   readonly encodedLength: number;
-  /** Field elements a coordinate. */
+  /** Field elements per coordinate. */
   readonly degree: 1 | 2;
   readonly prefix: "mclBnG1" | "mclBnG2";
   readonly subgroupFault: BlsFault;
@@ -76,12 +76,15 @@ const G2: Group = {
 
 /** Sum of the two points in `input`, which need not be in the subgroup. */
 export const blsG1Add = (input: Uint8Array) => add(G1, input);
-/** As `blsG1Add`, in G2. */
+/** Like `blsG1Add`, in G2. */
 export const blsG2Add = (input: Uint8Array) => add(G2, input);
 
-/** Σ scalar · point over the (point, scalar) pairs in `input`; the points have to be in the subgroup. `checkpoint` is called every few milliseconds and may throw. */
+/**
+ * Σ scalar · point over the (point, scalar) pairs in `input`; the points must be in the subgroup. `checkpoint` is called every few milliseconds
+ * and may throw.
+ */
 export const blsG1Msm = (input: Uint8Array, checkpoint?: Checkpoint) => multiScalarMultiply(G1, input, checkpoint);
-/** As `blsG1Msm`, in G2. */
+/** Like `blsG1Msm`, in G2. */
 export const blsG2Msm = (input: Uint8Array, checkpoint?: Checkpoint) => multiScalarMultiply(G2, input, checkpoint);
 
 /** The point of G1 that the field element in `input` maps to (RFC 9380, map_to_curve and clear_cofactor). */
@@ -102,7 +105,7 @@ export function blsMapFp2ToG2(input: Uint8Array): Uint8Array | BlsFault {
   return writePoint(mcl, G2, a);
 }
 
-/** True when the product of the pairings of the (G1, G2) pairs in `pairs` is one; all points have to be in their subgroup. */
+/** Whether the product of the pairings of the (G1, G2) pairs in `pairs` is one; all points must be in their subgroup. */
 export function blsPairingIsOne(pairs: Uint8Array, checkpoint = noCheckpoint): boolean | BlsFault {
   const { mcl, a, b } = blsWorkspace();
   const { module } = mcl;
@@ -149,7 +152,7 @@ function multiScalarMultiply(group: Group, input: Uint8Array, checkpoint = noChe
     terms.push({ offset: at, scalar });
   }
   const sum = blsGroups()[group.name].multiply(input, terms, checkpoint);
-  // mcl has the faster inversion, which affine coordinates ask for.
+  // Affine coordinates need an inversion, and mcl's is faster.
   for (let i = 0; i < 3 * group.degree; i++) {
     mcl.readField(a + i * FP_SIZE, sum, i * BLS_FIELD_LENGTH + PADDING);
   }
@@ -161,7 +164,7 @@ function readField(mcl: Mcl, pointer: number, bytes: Uint8Array, offset: number)
   return mcl.readField(pointer, bytes, offset + PADDING) ? undefined : "field";
 }
 
-/** Stores the point at `offset` of `bytes`; tests all but its subgroup. */
+/** Stores the point at `offset` of `bytes`; checks everything but its subgroup. */
 function readPoint(
   mcl: Mcl,
   { degree, prefix }: Group,

@@ -48,7 +48,7 @@ export function defineMillerSteps(module: ModuleBuilder, fp2: FieldFunctions, co
         combine(y, [1, t3], [-12, t2]),
       );
     }),
-    /** addStep(line, r, q): the line through r and the affine q, and r + q in place of r */
+    /** addStep(line, r, q): the line through r and the affine q; replaces r by r + q */
     addStep: module.define(["i32", "i32", "i32"], [], (f, line, r, q) => {
       const [x, y, z] = [nth(r!, 0), nth(r!, 1), nth(r!, 2)];
       f.do(

@@ -49,7 +49,7 @@ export function definePairing(
         call(tower.mulByLine, to!, own),
       );
     }),
-    /** multiplyUnitLine(f, line, p): as `multiplyLine` for a line divided by its c0, of which c1 and c2 are at `line` */
+    /** multiplyUnitLine(f, line, p): `multiplyLine` for a line divided by its c0; `line` holds c1 and c2 */
     multiplyUnitLine: module.define(["i32", "i32", "i32"], [], (f, to, line, p) => {
       const scaled = [0, 1, 2, 3].map((part) =>
         call(fp.mul, lineScratch + part * size, i32.add(line!, part * size), part < 2 ? p! : i32.add(p!, size)),

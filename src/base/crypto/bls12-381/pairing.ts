@@ -8,17 +8,17 @@ import { invertModulo } from "../modular.ts";
 import { COORDINATE_LENGTH, ENCODED_LENGTH, MODULUS, PADDING, X } from "./curve.ts";
 import { definePairing, PAIRING_SCRATCH } from "./pairing-functions.ts";
 
-/** A point of G2 with the lines of its Miller loop computed beforehand. */
+/** A point of G2 with the precomputed lines of its Miller loop. */
 export type FixedG2 = { readonly lines: number };
 
 /**
- * Products of optimal ate pairings on BLS12-381 in emitted WebAssembly. Points are encoded as in EIP-2537, of their subgroup, and
- * not infinity.
+ * Products of optimal ate pairings on BLS12-381 in emitted WebAssembly. Points have EIP-2537's encoding; they must be in their subgroup and not
+ * infinity.
  */
 export type BlsPairing = {
-  /** True when Π e(P, Q) is one for the pairs P ‖ Q at `offsets` of `bytes`. */
+  /** Whether Π e(P, Q) is one for the pairs P ‖ Q at `offsets` of `bytes`. */
   isOne(bytes: Uint8Array, offsets: readonly number[], checkpoint: Checkpoint): boolean;
-  /** Π e(P, Q) is one for the points P in a row in `bytes` and the fixed points Q. */
+  /** Whether Π e(P, Q) is one for the consecutive points P in `bytes` and the fixed points Q. */
   isOneFixed(bytes: Uint8Array, fixed: readonly FixedG2[]): boolean;
   /** Computes the lines of the point at the start of `bytes`; they are never freed. */
   fix(bytes: Uint8Array): FixedG2;
@@ -131,7 +131,7 @@ class Pairing implements BlsPairing {
     const q = this.#pairs + SIZE2;
     this.#readPoint(q, input, 0, 4);
     this.#setUp(q);
-    // A factor of Fp2 has no part in the result of the final exponentiation, so each line is divided by its c0.
+    // Factors in Fp2 do not affect the final exponentiation, so each line is divided by its c0.
     const store = () => {
       const inverse = this.#power;
       this.#invert2(inverse, this.#line);
@@ -175,7 +175,7 @@ class Pairing implements BlsPairing {
     this.#field.set(q + 4 * SIZE2, 1n);
   }
 
-  /** to = the values of the lines of `count` pairs multiplied up, before the final exponentiation. */
+  /** to = product of the line values of `count` pairs, before the final exponentiation. */
   #millerLoop(to: number, count: number, checkpoint: Checkpoint): void {
     const wasm = this.#wasm;
     this.#setOne(to);

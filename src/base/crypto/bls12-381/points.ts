@@ -11,10 +11,10 @@ import { COORDINATE_LENGTH, ENCODED_LENGTH, MODULUS, ORDER, PADDING, X } from ".
 
 /**
  * Subgroup checks and multi-scalar multiplication of BLS12-381 in emitted WebAssembly, two to three times as fast as mcl's
- * (bench/micro/precompiles.ts, ADR 21). Points are encoded as in EIP-2537.
+ * (bench/micro/precompiles.ts, ADR 21). Points have EIP-2537's encoding.
  */
 type BlsGroup = {
-  /** True when the point at `offset` of `bytes`, on the curve and not infinity, is in the subgroup. */
+  /** Whether the point at `offset` of `bytes`, which is on the curve and not infinity, is in the subgroup. */
   isInSubgroup(bytes: Uint8Array, offset: number): boolean;
   /**
    * Σ scalar · point, in Jacobian coordinates: x ‖ y ‖ z, each encoded as a coordinate is. z = 0 is infinity.
@@ -31,7 +31,7 @@ export type BlsGroups = { readonly g1: BlsGroup; readonly g2: BlsGroup };
 
 /** A cube root of one: φ(x, y) = (βx, y) multiplies the points of G1 by −X². */
 const BETA = 0x5f19672fdf76ce51ba69c6076a0f77eaddb3a93be6f89688de17d813620a00022e01fffffffefffen;
-/** (1 + i)^((1 − p) / 3), which has no real part, and (1 + i)^((1 − p) / 2): ψ(x, y) = (PSI_X · x̄, PSI_Y · ȳ) multiplies the points of G2 by −X. */
+/** (1 + i)^((1 − p) / 3), whose real part is 0, and (1 + i)^((1 − p) / 2): ψ(x, y) = (PSI_X · x̄, PSI_Y · ȳ) multiplies the points of G2 by −X. */
 const PSI_X: readonly [bigint, bigint] = [
   0n,
   0x1a0111ea397fe699ec02408663d4de85aa0d857d89759ad4897d29650fb85f9b409427eb4f49fffd8bfd00000000aaadn,
@@ -41,7 +41,7 @@ const PSI_Y: readonly [bigint, bigint] = [
   0x6af0e0437ff400b6831e36d6bd17ffe48395dabc2d3435e77f76e17009241c5ee67992f72ec05f4c81084fbede3cc09n,
 ];
 
-/** Points multiplied together; more are multiplied in portions, so that memory stays small. */
+/** Points multiplied together; more are split into portions to bound memory. */
 const PORTION = 256;
 
 let groups: BlsGroups | undefined;
@@ -131,7 +131,7 @@ function createGroups(): BlsGroups {
     return {
       isInSubgroup(input, offset) {
         readTerm(term, input, offset);
-        // `image` is what the point times `base` has to be (Scott, "A note on group membership tests", 2021).
+        // `image` must equal the point times `base` (Scott, "A note on group membership tests", 2021).
         group.endomorphism(image, term);
         multiplyByX(group, result, term);
         if (degree === 1) {

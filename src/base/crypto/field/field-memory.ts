@@ -20,7 +20,7 @@ export type FieldMemory = {
 /** Functions of an instance by name; all take addresses. */
 export type FieldExports = Readonly<Record<string, (...addresses: number[]) => number>>;
 
-/** The memory of a module over a prime field: what it needs is reserved first, and then the module is instantiated with it. */
+/** The memory of a module over a prime field: callers first reserve space, then instantiate the module with it. */
 export class FieldSpace {
   readonly shape: FieldShape;
   readonly #constants: number;
@@ -37,7 +37,7 @@ export class FieldSpace {
     return address;
   }
 
-  /** Where the next elements would be. */
+  /** Address of the next elements. */
   get end(): number {
     return this.#top;
   }

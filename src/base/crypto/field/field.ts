@@ -114,8 +114,8 @@ function defineSquare(module: ModuleBuilder, shape: FieldShape): FunctionRef {
 }
 
 /**
- * Montgomery reduction by columns (product scanning) of the number whose column n is the sum of `products(n)`: each column
- * is summed up whole before its carry is taken.
+ * Montgomery reduction by columns (product scanning) of the number whose column n is the sum of `products(n)`: each column is summed completely
+ * before its carry is taken.
  */
 function reduceColumns(
   f: FunctionBuilder,
@@ -130,7 +130,7 @@ function reduceColumns(
   const quotients: Local[] = [];
   const carry = f.i64(0n);
   for (let column = 0; column < 2 * limbs; column++) {
-    // Both kinds of products together could pass 64 bits, so the high part of the first is set aside.
+    // Together, both kinds of products could exceed 64 bits, so the high part of the first is set aside.
     const own = f.i64(sum([carry, ...products(column)]));
     const multiples = pairs(column, limbs)
       .filter(([i, j]) => i < quotients.length && multiplier[j] !== 0n)
@@ -156,7 +156,7 @@ function timesConstant(value: Local, constant: bigint): Operand {
   return i64.shl(value, BigInt(constant.toString(2).length - 1));
 }
 
-/** −p⁻¹ mod 2^30: times the low limb of a column it gives the multiple of p that makes the limb zero. */
+/** −p⁻¹ mod 2^30: multiplied by the low limb of a column, it gives the multiple of p that clears the limb. */
 function negatedInverse(modulus: bigint): bigint {
   let inverse = 1n;
   for (let i = 0; i < 5; i++) inverse = (inverse * (2n - modulus * inverse)) & MASK;

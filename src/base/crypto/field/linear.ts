@@ -16,15 +16,15 @@ export function minus(of: number, part = 0, factor = 1): Term {
   return { factor: -factor, of, part };
 }
 
-/** Sums of the factors of an output, which bound the estimate of its quotient. */
+/** Maximum sum of an output's factors, which bounds the estimate of its quotient. */
 const FACTORS_MAX = 24;
 /** Bits after the point of 1 / p in units of the highest limb. */
 const INVERSE_BITS = 40n;
 
 /**
- * linear(to, ...operands): part n of the result is the sum of `outputs[n]`, and below 2p as all elements are. Each limb is visited once:
- * the highest limbs alone tell, within a thousandth, how many p the sum exceeds p/2 by, and so many are subtracted on the way. The result may
- * go to an operand's address, not to one that overlaps it otherwise.
+ * linear(to, ...operands): part n of the result is the sum of `outputs[n]`, and below 2p like all elements. Each limb is visited once: the
+ * highest limbs determine, within a thousandth, by how many p the sum exceeds p/2, and that multiple is subtracted on the way. The result may
+ * replace an operand, but not overlap it otherwise.
  */
 export function defineLinear(
   module: ModuleBuilder,
@@ -48,7 +48,7 @@ export function defineLinear(
       const modulus = limbsOf(shape.modulus, limbs);
       for (let i = 0; i < limbs; i++) {
         f.scope(() => {
-          // All is loaded before any of it may be replaced.
+          // Loads everything before anything may be replaced.
           const sums = outputs.map((terms) => f.i64(sumOf(terms, i)));
           sums.forEach((value, n) => {
             const carry = carries[n]!;
@@ -63,7 +63,7 @@ export function defineLinear(
   );
 }
 
-/** How many p to subtract from a number with this highest limb, so that between p/4 and 3p/2 are left. */
+/** The multiple of p to subtract from a number with this highest limb, so that between p/4 and 3p/2 remain. */
 function quotient(f: FunctionBuilder, { modulus, limbs }: FieldShape, highest: Operand): Operand {
   const unit = 1n << BigInt(LIMB_BITS * (limbs - 1));
   const inverse = ((1n << INVERSE_BITS) * unit) / modulus;
@@ -82,16 +82,16 @@ function sum(terms: readonly { readonly factor: number; readonly value: Operand 
     );
 }
 
-/** `factor` times an element, in Fp2 times ξ where `XI` follows. */
+/** `factor` times an element; in Fp2, also times ξ if `XI` follows. */
 export type SumTerm = readonly [factor: number, of: Operand, xi?: typeof XI | undefined];
 export const XI = "ξ";
 
 export type Combine = (to: Operand, ...terms: readonly SumTerm[]) => Code;
 
 /**
- * Sums of a field, each kind of them a function that is defined when it is used first.
+ * Sums of a field. Each kind of sum is a function that is defined on first use.
  * @param degree of the field over the prime field, 1 or 2
- * @param xi ξ as a + b·i, where terms are multiplied by it
+ * @param xi ξ as a + b·i, if terms are multiplied by it
  */
 export function defineSums(
   module: ModuleBuilder,

@@ -1,6 +1,6 @@
 import type { Checkpoint } from "../checkpoint.ts";
 
-/** What a multi-scalar multiplication needs of a group; addresses are those of linear memory. */
+/** The group operations that a multi-scalar multiplication needs; addresses are in linear memory. */
 export type MsmGroup = {
   /** Bytes of a coordinate. */
   readonly size: number;
@@ -23,7 +23,7 @@ export type MsmGroup = {
 /** Coordinates of a term in memory: x, y, z and −y, with z = 1. */
 export const TERM_COORDINATES = 4;
 
-/** Up to this many points a table for each is cheaper than buckets; bench/micro/precompiles.ts. */
+/** Up to this many points, tables are cheaper than buckets; see bench/micro/precompiles.ts. */
 const TABLE_POINTS_MAX = 9;
 const TABLE_WINDOW = 5;
 /** The odd multiples 1, 3, … 15. */
@@ -39,11 +39,10 @@ export function msmMemory({ size, digits }: Pick<MsmGroup, "size" | "digits">, p
 }
 
 /**
- * result += Σ scalars[i] · points[i]. The points are terms in a row from `work + 2 points`, and are used up.
+ * result += Σ scalars[i] · points[i]. The points are consecutive terms from `work + 2 points`, and are overwritten.
  *
- * Each scalar is split into digits to `base`, each point into as many images under the endomorphism, so that the doublings of all
- * are those of one short scalar. Few points are then added from tables of their multiples (Straus), many sorted into buckets
- * (Pippenger).
+ * Each scalar is split into digits to `base`, and each point into as many images under the endomorphism, so that all points share the doublings
+ * of one short scalar. Few points are then added from tables of their multiples (Straus), many are sorted into buckets (Pippenger).
  * @param work address of `msmMemory` bytes
  */
 export function multiScalarMultiply(
@@ -58,7 +57,7 @@ export function multiScalarMultiply(
   const parts = scalars.flatMap((scalar) => digitsOf(scalar % group.order, group));
   const bits = group.base.toString(2).length;
   const usesTables = scalars.length <= TABLE_POINTS_MAX;
-  // From tables any bit can have a digit, from buckets one in each window.
+  // With tables any bit can have a digit, with buckets one bit per window.
   const window = usesTables ? TABLE_WINDOW : bestWindow(group, count);
   const step = usesTables ? 1 : window;
   const positions = Math.ceil((bits + 1) / step);
@@ -92,7 +91,7 @@ export function firstTerm({ size }: Pick<MsmGroup, "size">, work: number): numbe
   return work + 2 * 3 * size;
 }
 
-/** Adds to the accumulator the sum over all terms by digit × term; a digit is that of the current position. */
+/** Adds digit × term over all terms to the accumulator; `digit` returns the digits of the current position. */
 type AddDigits = (accumulator: number, digit: (term: number) => number) => void;
 
 /** For odd digits below 16, from a table for each term. */
@@ -102,7 +101,7 @@ function fromTables(group: MsmGroup, count: number, work: number): AddDigits {
   const table = TABLE_LENGTH * term;
   const first = firstTerm(group, work);
   const twice = work;
-  // From the last on, since the tables take more room than the terms they are made from.
+  // In reverse order, since the tables take more room than the terms they are made from.
   for (let i = count / group.digits - 1; i >= 0; i--) {
     const own = first + i * group.digits * table;
     group.copy(own, first + i * term, term);
@@ -129,7 +128,7 @@ function fromTables(group: MsmGroup, count: number, work: number): AddDigits {
   };
 }
 
-/** For digits of up to 2^(window−1), from one bucket for each. */
+/** For digits up to 2^(window−1), with one bucket each. */
 function fromBuckets(group: MsmGroup, count: number, window: number, work: number): AddDigits {
   const { size } = group;
   const term = TERM_COORDINATES * size;
@@ -154,7 +153,7 @@ function fromBuckets(group: MsmGroup, count: number, window: number, work: numbe
       const own = first + i * term;
       group.addAffine(bucket, bucket, own, own + (digit > 0 ? 1 : 3) * size);
     }
-    // Bucket n belongs n times: the sum of all sums from the last bucket down.
+    // Bucket n counts n times: the sum of all partial sums from the last bucket down.
     group.clear(running, point);
     for (let n = bucketCount - 1; n >= 0; n--) {
       const bucket = buckets + n * point;

@@ -21,7 +21,7 @@ export type PointFunctions = {
 export const POINT_SCRATCH = 12;
 
 /**
- * One function, since the formulas share the scratch elements, which are numbered in it.
+ * One function, since the formulas share numbered scratch elements.
  * @param scratch address of POINT_SCRATCH elements
  * @param one address of the element one
  */
@@ -72,7 +72,7 @@ export function definePoints(
     );
   });
 
-  /** Leaves the function when both operands have the same x: the sum is 2p or infinity. `h` and `r` are the differences of x and y. */
+  /** Returns from the function if both operands have the same x: the sum is 2p or infinity. `h` and `r` are the differences of x and y. */
   const endIfSameX = (f: FunctionBuilder, to: Operand, p: Operand, h: number, r: number) =>
     f.if(call(field.isZero, h), () => {
       f.if(
@@ -83,7 +83,7 @@ export function definePoints(
       f.return();
     });
 
-  /** x3 = r² − j − 2v and y3 = r·(v − x3) − 2·s·j; `j` and `v` are used up. */
+  /** x3 = r² − j − 2v and y3 = r·(v − x3) − 2·s·j; overwrites `j` and `v`. */
   const finish = (f: FunctionBuilder, to: Operand, r: number, j: number, v: number, s: Operand) => {
     const [t, w] = [at(10), at(11)];
     f.do(
@@ -123,7 +123,7 @@ export function definePoints(
       ...[number, number, number, number],
     ];
     f.if(call(field.isZero, z(p!)), () => {
-      // The y of q first: `to` may be q.
+      // Copies y of q first: `to` may be q.
       f.do(copy(at(0), qy!), copy(to!, q!), copy(z(to!), z(q!)), copy(y(to!), at(0)));
       f.return();
     });

@@ -4,9 +4,9 @@ const BITS = BigInt(LIMB_BITS);
 export const LIMB_MASK = (1n << BITS) - 1n;
 
 /**
- * A prime field p. Elements lie in linear memory as `limbs` 64-bit words of 30 bits each, least significant first, in Montgomery
- * form x·R with R = 2^(30·limbs), reduced below 2p only: R exceeds 4p by far, so that a product of two such elements is below 2p again
- * without a final subtraction.
+ * A prime field p. Elements are stored in linear memory as `limbs` 64-bit words of 30 bits each, least significant first, in Montgomery form x·R
+ * with R = 2^(30·limbs), reduced only below 2p: R is far above 4p, so the product of two such elements is below 2p again without a final
+ * subtraction.
  */
 export type FieldShape = {
   readonly modulus: bigint;

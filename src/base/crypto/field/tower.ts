@@ -41,7 +41,7 @@ export type TowerFunctions = {
 export const TOWER_SCRATCH = 20;
 
 /**
- * One function, since what it emits calls each other and shares the scratch elements, which are numbered in it.
+ * One function, since the emitted functions call each other and share numbered scratch elements.
  * @param combine sums in Fp2
  * @param scratch address of TOWER_SCRATCH elements of Fp2
  */

@@ -27,7 +27,7 @@ export function blobVersionedHash(commitment: Uint8Array): Hash {
   return hashFromBytes(hash);
 }
 
-/** What is wrong with `proof` that `commitment` is that of `blob`; undefined when nothing is. `verify_blob_kzg_proof`. */
+/** The fault in `proof` that `commitment` belongs to `blob`; undefined if it is valid. `verify_blob_kzg_proof`. */
 export function blobProofFault(blob: Uint8Array, commitment: Uint8Array, proof: Uint8Array): KzgFault | undefined {
   const values = decodeScalars(blob);
   if (!values) return "scalar";
@@ -43,12 +43,12 @@ export function blobChallenge(blob: Uint8Array, commitment: Uint8Array): bigint 
   return reduce(bytesToBigint(sha256(concatBytes(CHALLENGE_DOMAIN, degree, blob, commitment))));
 }
 
-/** Coefficients of the polynomial that a blob with these scalars is the values of. */
+/** Coefficients of the polynomial that takes the blob's scalars as values. */
 export function blobPolynomial(scalars: readonly bigint[]): bigint[] {
   return interpolateAtRoots(bitReversed(scalars));
 }
 
-/** The roots of unity at which the scalars of a blob are the values of its polynomial, in the blob's order. */
+/** The roots of unity at which the polynomial takes the blob's scalars, in the blob's order. */
 function blobDomain(): readonly bigint[] {
   domain ??= bitReversed(rootsOfUnity(BLOB_SCALARS));
   return domain;

@@ -10,16 +10,15 @@ import { polynomialOf } from "./commit.ts";
 import { borrowPoints, linearCombination, writeCompressed, writeInfinity } from "./g1.ts";
 import { bitReversed, evaluateAtRoots, SCALAR_ORDER, transform } from "./scalar.ts";
 
-/** Chunks of 64 coefficients a blob's polynomial has. */
+/** Number of 64-coefficient chunks in a blob's polynomial. */
 const CHUNKS = BLOB_SCALARS / CELL_SCALARS;
 
 /**
- * The 128 cell proofs of `blob`, 48 bytes each (`compute_cells_and_kzg_proofs` of EIP-7594). Takes some seconds of the thread.
+ * The 128 cell proofs of `blob`, 48 bytes each (`compute_cells_and_kzg_proofs` of EIP-7594). Takes a few seconds of the thread.
  *
- * The proof of the cell on the coset h·⟨ω₆₄⟩ is Σⱼ (h⁶⁴)ʲ·Hⱼ with Hⱼ = [⌊p(X) / X^(64(j+1))⌋ at τ], so all of them are one
- * Fourier transform of the Hⱼ. The Hⱼ are 64 products of a Toeplitz matrix of coefficients with powers of τ, and such a
- * product is pointwise after a Fourier transform of twice the length. That of the powers of τ is a table of the setup.
- * (Feist and Khovratovich, "Fast amortized KZG proofs".)
+ * The proof of the cell on the coset h·⟨ω₆₄⟩ is Σⱼ (h⁶⁴)ʲ·Hⱼ with Hⱼ = [⌊p(X) / X^(64(j+1))⌋ at τ], so all proofs are one Fourier transform of
+ * the Hⱼ. The Hⱼ are 64 products of a Toeplitz matrix of coefficients with powers of τ. Such a product is pointwise after a Fourier transform of
+ * twice the length. The transformed powers of τ are a table of the setup. (Feist and Khovratovich, "Fast amortized KZG proofs".)
  *
  * @throws InvalidBlobError
  */
@@ -27,7 +26,7 @@ export async function computeCellProofs(blob: Uint8Array): Promise<Uint8Array[]>
   const polynomial = polynomialOf(blob);
   table ??= loadTable();
   const transformedPowers = await table;
-  // One column for each offset within a chunk, transformed; then read by rows.
+  // One transformed column for each offset within a chunk; then read by rows.
   const columns = Array.from({ length: CELL_SCALARS }, (_, offset) =>
     evaluateAtRoots(toeplitzColumn(polynomial, offset)),
   );
@@ -41,7 +40,7 @@ export async function computeCellProofs(blob: Uint8Array): Promise<Uint8Array[]>
       );
     }
     transformPoints(mcl, points, true);
-    // The product is cyclic: its upper half is not part of the answer.
+    // The product is cyclic: its upper half is discarded.
     for (let i = CHUNKS; i < CELLS_PER_BLOB; i++) writeInfinity(mcl, points + i * G1_SIZE);
     transformPoints(mcl, points, false);
     const proofs = Array.from({ length: CELLS_PER_BLOB }, (_, i) => writeCompressed(points + i * G1_SIZE));

@@ -17,7 +17,7 @@ import {
   SCALAR_ORDER,
 } from "./scalar.ts";
 
-/** CELLS_PER_EXT_BLOB of EIP-7594: a blob, extended to twice its length, is cut into so many cells. */
+/** CELLS_PER_EXT_BLOB of EIP-7594: number of cells of a blob that is extended to twice its length. */
 export const CELLS_PER_BLOB = 128;
 /** FIELD_ELEMENTS_PER_CELL */
 export const CELL_SCALARS = 64;
@@ -25,7 +25,7 @@ export const CELL_SCALARS = 64;
 const EXTENDED_SCALARS = 2 * BLOB_SCALARS;
 const CHALLENGE_DOMAIN = Buffer.from("RCKZGCBATCH__V1_", "latin1");
 
-/** A cell with the claim to verify: that it is number `index` of the blob of `commitment`. */
+/** A cell with the claim to verify: that it has this `index` in the blob of `commitment`. */
 export type CellClaim = {
   readonly commitment: Uint8Array;
   readonly index: number;
@@ -34,8 +34,8 @@ export type CellClaim = {
 };
 
 /**
- * The 128 cells of a blob, 64 values each (`compute_cells`): its polynomial at the 8192nd roots of unity in bit-reversed
- * order, which puts the blob itself first.
+ * The 128 cells of a blob, 64 values each (`compute_cells`): its polynomial at the 8192nd roots of unity in bit-reversed order, which puts the
+ * blob itself first.
  */
 export function computeCells(scalars: readonly bigint[]): bigint[][] {
   // The other half are the values of p(ωX), on the roots of unity times ω of order 8192.
@@ -46,8 +46,8 @@ export function computeCells(scalars: readonly bigint[]): bigint[][] {
 }
 
 /**
- * What is wrong with any of the claims; undefined when nothing is. `verify_cell_kzg_proof_batch` of EIP-7594's
- * polynomial-commitments-sampling, "universal verification": one pairing equation for the random combination of all claims.
+ * The fault in any of the claims; undefined if all are valid. `verify_cell_kzg_proof_batch` of EIP-7594's polynomial-commitments-sampling,
+ * "universal verification": one pairing equation for a random combination of all claims.
  */
 export function cellProofsFault(claims: readonly CellClaim[]): KzgFault | undefined {
   if (claims.length === 0) return undefined;
@@ -55,7 +55,7 @@ export function cellProofsFault(claims: readonly CellClaim[]): KzgFault | undefi
   const weights = powers(cellChallenge(commitments, claims), claims.length);
   const { mcl } = blsWorkspace();
   const { module } = mcl;
-  // In a row: sums of proofs, shifted proofs, commitments and interpolations; then the proofs and the commitments.
+  // Consecutively: sums of proofs, shifted proofs, commitments and interpolations; then the proofs and the commitments.
   return borrowPoints(4 + claims.length + commitments.length, (points) => {
     const [proofSum, shiftedSum, commitmentSum, interpolationSum] = [0, 1, 2, 3].map((i) => points + i * G1_SIZE) as [
       number,
@@ -100,7 +100,7 @@ function interpolate(claims: readonly CellClaim[], weights: readonly bigint[]): 
   const roots = rootsOfUnity(EXTENDED_SCALARS);
   for (const [index, values] of byIndex) {
     const coefficients = interpolateAtRoots(bitReversed(values));
-    // Of p(hX) to those of p(X): coefficient i over hⁱ.
+    // From p(hX) to p(X): divides coefficient i by hⁱ.
     const shift = cosetExponent(index);
     for (let i = 0; i < CELL_SCALARS; i++) {
       const inverse = roots[(EXTENDED_SCALARS - ((shift * i) % EXTENDED_SCALARS)) % EXTENDED_SCALARS]!;
@@ -119,7 +119,7 @@ function cosetPower(index: number): bigint {
   return rootsOfUnity(EXTENDED_SCALARS)[cosetExponent(index) * CELL_SCALARS]!;
 }
 
-/** `compute_verify_cell_kzg_proof_batch_challenge`: binds all of the claims, so that none can be made to cancel another. */
+/** `compute_verify_cell_kzg_proof_batch_challenge`: binds all claims, so that none can be crafted to cancel another. */
 function cellChallenge(commitments: readonly Uint8Array[], claims: readonly CellClaim[]): bigint {
   const number = (value: number) => bigintToFixedBytes(BigInt(value), 8);
   const header = [BLOB_SCALARS, CELL_SCALARS, commitments.length, claims.length].map(number);

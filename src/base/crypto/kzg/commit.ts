@@ -25,7 +25,7 @@ export function blobCommitment(blob: Uint8Array): Uint8Array {
 }
 
 /**
- * The proof, 48 bytes, that `commitment` is that of `blob` (`compute_blob_kzg_proof`).
+ * The 48-byte proof that `commitment` belongs to `blob` (`compute_blob_kzg_proof`).
  * @throws InvalidBlobError
  */
 export function blobProof(blob: Uint8Array, commitment: Uint8Array): Uint8Array {
@@ -66,9 +66,8 @@ let points = 0;
 let loaded = 0;
 
 /**
- * A pointer to at least `count` points [1], [τ], [τ²], … of G1 in a row in mcl's memory, at most 4096. The file, 880 KB, is read at
- * the first call: only commitments and cell proofs need it. Points are decompressed when first asked for,
- * for it takes half a second for all and 64 do to check proofs.
+ * A pointer to at least `count` consecutive points [1], [τ], [τ²], … of G1 in mcl's memory, at most 4096. The first call reads the file, 880 KB:
+ * only commitments and cell proofs need it. Points are decompressed on demand: all take half a second, and checking proofs needs only 64.
  */
 export function monomialPoints(count: number): number {
   setup ??= readTrustedSetup();

@@ -5,7 +5,7 @@ import { blsGroups } from "../bls12-381/points.ts";
 import { FP_SIZE, FR_SIZE, G1_SIZE, isBelow, type Mcl } from "../mcl.ts";
 
 /**
- * Points of G1 in the compressed form commitments and proofs have: x in 48 bytes, whose three highest bits are flags:
+ * Points of G1 in the compressed form of commitments and proofs: x in 48 bytes, whose three highest bits are flags:
  *
  *     0x80   compressed, always set
  *     0x40   infinity; everything else is then zero
@@ -18,7 +18,7 @@ const INFINITE = 0x40;
 const LARGER = 0x20;
 const FLAGS = COMPRESSED | INFINITE | LARGER;
 
-/** (p − 1) / 2 + 1: the least y that is the larger root. */
+/** (p − 1) / 2 + 1: the smallest y that is the larger root. */
 const LARGER_ROOT_MIN = hexToBytes(
   "0x0d0088f51cbff34d258dd3db21a5d66bb23ba5c279c2895fb39869507b587b120f55ffff58a9ffffdcff7fffffffd556",
 );
@@ -51,7 +51,7 @@ export function readCompressed(point: number, bytes: Uint8Array, offset: number)
   return true;
 }
 
-/** As `readCompressed`, also false for a point outside of the subgroup: KeyValidate of the specification, with infinity allowed. */
+/** Like `readCompressed`, but also false for a point outside the subgroup: KeyValidate of the specification, with infinity allowed. */
 export function readValidated(point: number, bytes: Uint8Array, offset: number): boolean {
   if (!readCompressed(point, bytes, offset)) return false;
   if (blsWorkspace().mcl.module.mclBnG1_isZero(point) === 1) return true;
@@ -76,10 +76,7 @@ export function writeInfinity({ module }: Mcl, point: number): void {
   for (let i = 0; i < 3; i++) module.mclBnFp_setInt32(point + i * FP_SIZE, 0);
 }
 
-/**
- * result = Σ scalars[i] · points[i] over `scalars.length` points that lie in a row from `points`.
- * The points may be rescaled but stay the same points.
- */
+/** result = Σ scalars[i] · points[i] over `scalars.length` consecutive points from `points`, which may be rescaled. */
 export function linearCombination(result: number, points: number, scalars: readonly bigint[]): void {
   const { mcl } = blsWorkspace();
   mcl.borrow(scalars.length * FR_SIZE, (pointer) => {

@@ -54,7 +54,7 @@ test("a blob with a scalar that is not canonical is rejected", () => {
   assert.equal(blobProofFault(bad, commitment, INFINITY), "scalar");
 });
 
-test("openingFault accepts what the oracle opened, at any point, and nothing near it", () => {
+test("openingFault accepts the oracle's openings at any point, and rejects values near them", () => {
   const points = fc.oneof(fc.bigInt(0n, 2n), fc.constant(SCALAR_ORDER - 1n), fc.bigInt(0n, SCALAR_ORDER - 1n));
   fc.assert(
     fc.property(points, (z) => {
@@ -135,7 +135,7 @@ test("cellProofsFault accepts cells of several blobs and rejects any one that is
   assert.equal(cellProofsFault([{ ...first!, proof: new Uint8Array(48) }]), "point");
 });
 
-test("sidecarFault accepts both versions and names what is wrong with others", () => {
+test("sidecarFault accepts both versions and names the fault of invalid sidecars", () => {
   const hashes = [blobVersionedHash(commitment)];
   const parts = { blobs: [blob], commitments: [commitment] };
   const version0: Sidecar = { wrapperVersion: 0, ...parts, proofs: [blobProof(blob, commitment)] };

@@ -12,10 +12,10 @@ export type KzgFault =
   | "scalar"
   /** a commitment or proof that is not a point of the subgroup */
   | "point"
-  /** all well formed, but not the opening it claims to be */
+  /** well formed, but not an opening of the commitment */
   | "proof";
 
-/** geth's texts, which come from its default KZG library. */
+/** geth's texts, from its default KZG library. */
 export const KZG_FAULT_TEXTS: Readonly<Record<KzgFault, string>> = {
   scalar: "scalar is not canonical when interpreted as a big integer in big-endian",
   point: "invalid point: subgroup check failed",
@@ -23,8 +23,8 @@ export const KZG_FAULT_TEXTS: Readonly<Record<KzgFault, string>> = {
 };
 
 /**
- * Affine coordinates of the generators of G1 and G2 and of the ceremony's [τ] and [τ⁶⁴] in G2 (c0 before c1). All that a check
- * of proofs needs of the trusted setup, so that the point evaluation precompile has no file to read.
+ * Affine coordinates of the generators of G1 and G2 and of the ceremony's [τ] and [τ⁶⁴] in G2 (c0 before c1). Checking proofs needs nothing else
+ * of the trusted setup, so the point evaluation precompile reads no file.
  */
 const G1_GENERATOR = hexToBytes(
   "0x17f1d3a73197d7942695638c4fa9ac0fc3688c4f9774b905a14e3a3f171bac586c55e83ff97a1aeffb3af00adb22c6bb08b3f481e3aaa0f1a09e30ed741d8ae4fcf5e095d5d00af600db18cb2c04b3edd03cc744a2888ae40caa232946c5e7e1",
@@ -56,8 +56,7 @@ type Workspace = {
 let workspace: Workspace | undefined;
 
 /**
- * What is wrong with the claim that the polynomial of `commitment` takes the value `y` at `z`; undefined when nothing is.
- * `verify_kzg_proof` of EIP-4844.
+ * The fault in the claim that the polynomial of `commitment` takes the value `y` at `z`; undefined if it holds. `verify_kzg_proof` of EIP-4844.
  * @param commitment and `proof`: 48 bytes; `z` and `y`: 32 bytes
  */
 export function openingFault(
@@ -82,13 +81,13 @@ export function openingFault(
   return pairingsAgree(space.sum, space.proof, "tau") ? undefined : "proof";
 }
 
-/** True when e(left, G₂) = e(right, power · G₂) for a power of τ; `left` and `right` are points of G1, which are made affine. */
+/** Whether e(left, G₂) = e(right, power · G₂) for a power of τ; makes the points `left` and `right` of G1 affine. */
 export function pairingsAgree(left: number, right: number, power: "tau" | "tau64"): boolean {
   const { module } = blsWorkspace().mcl;
   const { negated, fixed } = work();
   const leftIsInfinite = module.mclBnG1_isZero(left) === 1;
   const rightIsInfinite = module.mclBnG1_isZero(right) === 1;
-  // The pairing of a point of the subgroup other than infinity with one of the bases is not one.
+  // The pairing of a base with a point of the subgroup is one only for infinity.
   if (leftIsInfinite || rightIsInfinite) return leftIsInfinite && rightIsInfinite;
   module.mclBnG1_neg(negated, right);
   const points = concatBytes(encodeG1(left), encodeG1(negated));

@@ -4,7 +4,7 @@ import { blobCommitment, blobProof } from "./commit.ts";
 
 type ProveInput = {
   readonly blobs: readonly Uint8Array[];
-  /** 0: one proof a blob (EIP-4844), 1: 128 cell proofs a blob (EIP-7594) */
+  /** 0: one proof per blob (EIP-4844), 1: 128 cell proofs per blob (EIP-7594) */
   readonly wrapperVersion: 0 | 1;
 };
 type ProveResult = {

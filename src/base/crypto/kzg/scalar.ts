@@ -11,18 +11,18 @@ const ORDER_BYTES = hexToBytes(`0x${SCALAR_ORDER.toString(16)}`);
 /** PRIMITIVE_ROOT_OF_UNITY of the specification: generates the whole multiplicative group. */
 const GENERATOR = 7n;
 
-/** Least non-negative residue. */
+/** Smallest non-negative residue. */
 export function reduce(value: bigint): bigint {
   const rest = value % SCALAR_ORDER;
   return rest < 0n ? rest + SCALAR_ORDER : rest;
 }
 
-/** True when the 32 bytes of `bytes` at `offset` are a canonical scalar: below the order. */
+/** Whether the 32 bytes of `bytes` at `offset` are a canonical scalar: below the order. */
 export function isCanonicalScalar(bytes: Uint8Array, offset: number): boolean {
   return isBelow(bytes, offset, ORDER_BYTES);
 }
 
-/** The scalars that `bytes` are, 32 bytes each, or undefined when one is not canonical. */
+/** The scalars encoded in `bytes`, 32 bytes each; undefined if one is not canonical. */
 export function decodeScalars(bytes: Uint8Array): bigint[] | undefined {
   const scalars: bigint[] = [];
   for (let at = 0; at < bytes.length; at += SCALAR_LENGTH) {
@@ -34,7 +34,7 @@ export function decodeScalars(bytes: Uint8Array): bigint[] | undefined {
 
 const rootsByOrder = new Map<number, readonly bigint[]>();
 
-/** 1, ω, ω², … for the primitive root of unity ω of that order, a power of two. */
+/** 1, ω, ω², … for the primitive root of unity ω of this order, a power of two. */
 export function rootsOfUnity(order: number): readonly bigint[] {
   const known = rootsByOrder.get(order);
   if (known) return known;
@@ -54,12 +54,12 @@ export function reverseBits(index: number, length: number): number {
   return reversed;
 }
 
-/** A copy of `values` in bit-reversed order, the order blobs and cells are in. */
+/** A copy of `values` in bit-reversed order, the order of blobs and cells. */
 export function bitReversed<T>(values: readonly T[]): T[] {
   return values.map((_, index) => values[reverseBits(index, values.length)]!);
 }
 
-/** What a transform does with the vector it works on; elements are named by their index. */
+/** Operations of a transform on its vector, whose elements are named by index. */
 export type Butterflies = {
   readonly length: number;
   swap(a: number, b: number): void;
@@ -68,8 +68,8 @@ export type Butterflies = {
 };
 
 /**
- * Discrete Fourier transform in place, natural order in and out: coefficients become values at the roots of unity.
- * With `inverse` the way back, but for the division by the length.
+ * Discrete Fourier transform in place, in natural order: coefficients become values at the roots of unity. With `inverse` it is the inverse
+ * transform, without the division by the length.
  */
 export function transform({ length, swap, butterfly }: Butterflies, inverse: boolean): void {
   const roots = rootsOfUnity(length);
@@ -88,7 +88,7 @@ export function transform({ length, swap, butterfly }: Butterflies, inverse: boo
   }
 }
 
-/** Values at 1, ω, ω², … of the polynomial with these coefficients; as many as there are coefficients, a power of two. */
+/** Values at 1, ω, ω², … of the polynomial with these coefficients, whose number is a power of two. */
 export function evaluateAtRoots(coefficients: readonly bigint[]): bigint[] {
   const values = [...coefficients];
   transform(onScalars(values), false);

@@ -5,7 +5,7 @@ import { COMPRESSED_LENGTH } from "./g1.ts";
 import type { KzgFault } from "./opening.ts";
 import { decodeScalars } from "./scalar.ts";
 
-/** Same shape as types/ `BlobSidecar`: version 0 has a proof a blob (EIP-4844), version 1 has 128 cell proofs a blob (EIP-7594). */
+/** Same shape as `BlobSidecar` of types/: version 0 has one proof per blob (EIP-4844), version 1 has 128 cell proofs per blob (EIP-7594). */
 export type Sidecar = {
   readonly wrapperVersion: 0 | 1;
   readonly blobs: readonly Uint8Array[];
@@ -13,15 +13,15 @@ export type Sidecar = {
   readonly proofs: readonly Uint8Array[];
 };
 
-/** What is wrong with a sidecar: the numbers or lengths of its parts, a hash that its commitment does not have, or a proof. */
+/** Faults of a sidecar: the number or length of its parts, a hash without matching commitment, or a proof. */
 export type SidecarFault =
   | { readonly kind: "length"; readonly what: "blobs" | "commitments" | "proofs" }
   | { readonly kind: "hash"; readonly index: number; readonly computed: Hash }
   | { readonly kind: "kzg"; readonly fault: KzgFault };
 
 /**
- * What is wrong with the blobs that came with a transaction naming `versionedHashes`; undefined when nothing is.
- * Hashes are compared before any proof is looked at, so that garbage is cheap to reject.
+ * The fault in the blobs of a transaction that names `versionedHashes`; undefined if they are valid. Hashes are compared before proofs, so that
+ * garbage is cheap to reject.
  */
 export function sidecarFault(versionedHashes: readonly Hash[], sidecar: Sidecar): SidecarFault | undefined {
   const { wrapperVersion, blobs, commitments, proofs } = sidecar;
@@ -46,15 +46,15 @@ function areAll(items: readonly Uint8Array[], count: number, length: number): bo
   return items.length === count && items.every((item) => item.length === length);
 }
 
-/** A sidecar as one array, for another thread: its hundreds of arrays take longer to send than their bytes. */
+/** A sidecar as one array, for another thread: sending its hundreds of arrays takes longer than copying their bytes. */
 export type PackedSidecar = {
   readonly wrapperVersion: 0 | 1;
   readonly count: number;
-  /** Blobs, commitments and proofs, one after the other. */
+  /** Concatenated blobs, commitments and proofs. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 };
 
-/** undefined where the number or the length of a part is wrong. */
+/** undefined if the number or length of a part is wrong. */
 export function packSidecar(sidecar: Sidecar): PackedSidecar | undefined {
   const { wrapperVersion, blobs, commitments, proofs } = sidecar;
   const count = blobs.length;

@@ -6,25 +6,25 @@ import { CELLS_PER_BLOB } from "./cells.ts";
 import { KZG_FAULT_TEXTS } from "./opening.ts";
 import { type Sidecar, sidecarFault } from "./sidecar.ts";
 
-/** Some hours of blobs at six a block; an entry takes some 300 bytes. */
+/** A few hours of blobs at six per block; an entry takes about 300 bytes. */
 const BLOBS_MAX = 4_096;
 
 /**
- * Verifies sidecars, each blob once. A commitment binds its blob, and its proofs follow from both, so that other bytes under the
- * versioned hash of a verified blob are wrong without any arithmetic.
+ * Verifies sidecars, each blob once. A commitment binds its blob, and the proofs follow from both. So different bytes under the versioned hash
+ * of a verified blob are rejected without arithmetic.
  */
 export class VerifiedBlobs {
   readonly #blobsMax: number;
   /** Digest of blob and proofs, by form of the proofs and versioned hash; the oldest is first. */
   readonly #digests = new Map<string, string>();
-  /** Blobs whose proofs were computed with. */
+  /** Number of blobs whose proofs were verified by computation. */
   verifications = 0;
 
   constructor(blobsMax = BLOBS_MAX) {
     this.#blobsMax = blobsMax;
   }
 
-  /** What is wrong with the parts of `sidecar` among themselves, as a text; undefined when nothing is. */
+  /** The fault in the parts of `sidecar`, as a text; undefined if they are consistent. */
   faultOf(sidecar: Sidecar): string | undefined {
     const { wrapperVersion } = sidecar;
     const hashes = sidecar.commitments.map(blobVersionedHash);
@@ -34,7 +34,7 @@ export class VerifiedBlobs {
       if (digest === undefined) unknown.push(i);
       else if (digest !== digestOf(sidecar, i)) return KZG_FAULT_TEXTS.proof;
     }
-    // The whole one says which lengths are wrong.
+    // The complete sidecar shows which lengths are wrong.
     const isWhole = unknown.length === hashes.length;
     const part = isWhole ? sidecar : partOf(sidecar, unknown);
     this.verifications += unknown.length;

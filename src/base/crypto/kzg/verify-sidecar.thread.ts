@@ -3,14 +3,14 @@ import { lowerThreadPriority } from "../../threads/thread-priority.ts";
 import { type PackedSidecar, unpackSidecar } from "./sidecar.ts";
 import { VerifiedBlobs } from "./verified-blobs.ts";
 
-/** Strangers choose how much there is to verify; those who wait for anything else come first. */
+/** Strangers control the amount of work, so all other threads come first. */
 const NICE = 15;
 
 lowerThreadPriority(NICE);
 
 const verified = new VerifiedBlobs();
 const verification = {
-  /** What is wrong; undefined: nothing */
+  /** The fault; undefined: valid */
   faultOf: (packed: PackedSidecar) => verified.faultOf(unpackSidecar(packed)),
 };
 export type SidecarVerification = typeof verification;

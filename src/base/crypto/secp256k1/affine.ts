@@ -19,17 +19,17 @@ import type { FieldFunctions } from "./powers.ts";
 /** Points in affine coordinates: x, y. */
 export const AFFINE_SIZE = 2 * ELEMENT_SIZE;
 
-/** Bytes of a sum in the list of `addAll`: the addresses of the result and of both operands. */
+/** Bytes per sum in the list of `addAll`: the addresses of the result and both operands. */
 export const SUM_SIZE = 12;
 
 /** Elements of scratch memory that `addAll` uses. */
 export const AFFINE_SCRATCH = 5;
 
 /**
- * addAll(list, count): many sums of affine points at the cost of one inversion (Montgomery's trick) and six multiplications each. Operands
- * at the same address are doubled; others have different x coordinates. A result may go to an operand of its own sum, and is not an operand
- * of another.
- * @param products address of an element for each sum
+ * addAll(list, count): many sums of affine points for one inversion (Montgomery's trick) and six multiplications each. Operands at the same
+ * address are doubled; other pairs must have different x coordinates. A result may replace an operand of its own sum, but not be an operand of
+ * another.
+ * @param products address of one element per sum
  * @param scratch address of AFFINE_SCRATCH elements
  */
 export function defineAddAll(

@@ -93,7 +93,7 @@ const elements = fc.oneof(
   fc.constantFrom(0n, 1n, PRIME - 1n, PRIME, PRIME + 1n, 2n ** 256n - 1n, 2n ** 255n, 2n ** 29n - 1n),
 );
 
-test("products, squares and their sums are those of integers modulo the prime, in canonical form", () => {
+test("products, squares and their sums equal integers modulo the prime, in canonical form", () => {
   assert.equal(ELEMENT_SIZE, 72);
   fc.assert(
     fc.property(elements, elements, elements, (a, b, c) => {

@@ -15,9 +15,9 @@ const TOP_MASK = (1n << TOP_BITS) - 1n;
 export const ELEMENT_SIZE = 8 * LIMBS;
 
 /**
- * An element of the field is the sum of limb[i] · 2^(29i), modulo the prime. Limbs are signed 64-bit words; "carried" ones lie in
- * [0, 2^29 + 2^16), the highest below 2^24 + 1. A column of a product sums up eight products of two limbs and smaller terms: three
- * times what carried operands need fits 64 bits, so that differences and small multiples become operands as they are.
+ * An element of the field is the sum of limb[i] · 2^(29i), modulo the prime. Limbs are signed 64-bit words; "carried" ones are in [0, 2^29 +
+ * 2^16), the highest below 2^24 + 1. A column of a product sums eight products of two limbs and smaller terms: three times what carried operands
+ * need fits 64 bits, so differences and small multiples can be operands without carrying.
  */
 export type Element = readonly Operand[];
 
@@ -33,12 +33,12 @@ export function load(f: FunctionBuilder, { address, offset }: Place): Local[] {
   return indexes().map((i) => f.i64(i64.load(address, offset + 8 * i)));
 }
 
-/** One after the other as expressions, for operands that are read once. */
+/** Consecutive limbs as expressions, for operands that are read once. */
 export function limbsAt({ address, offset }: Place): Element {
   return indexes().map((i) => i64.load(address, offset + 8 * i));
 }
 
-/** Stores what `build` computes; its variables are free afterwards, which spares registers. */
+/** Stores what `build` computes; frees its variables afterwards, which saves registers. */
 export function assign(f: FunctionBuilder, to: Place, build: () => Element): void {
   f.scope(() => {
     build().forEach((limb, i) => {
@@ -94,8 +94,8 @@ export function square(
 }
 
 /**
- * The element whose column n, of weight 2^(29n), is the sum of `columns(n)`, below 2^63 in absolute value. 2^261 is 2^37 + 31264
- * modulo the prime: a high column with its carry taken is added to a low one 31264 times, and to the next 2^8 times.
+ * The element whose column n, of weight 2^(29n), is the sum of `columns(n)`, below 2^63 in absolute value. 2^261 is 2^37 + 31264 modulo the
+ * prime: a high column, after carrying, is added 31264 times to a low one, and 2^8 times to the next.
  */
 function reduced(f: FunctionBuilder, columns: (column: number) => readonly Operand[], addend?: Element): Local[] {
   const carry = f.i64(0n);
@@ -129,16 +129,16 @@ function reduced(f: FunctionBuilder, columns: (column: number) => readonly Opera
   return low;
 }
 
-/** 1 for a carried element that is 0 modulo the prime: 0 or the prime, the only multiples in reach. */
+/** 1 for a carried element that is 0 modulo the prime: 0 or the prime, the only multiples in range. */
 export function isZero(x: Element): Operand {
   const isValue = (value: Element) =>
     i64.eqz(x.map((limb, i): Operand => i64.xor(limb, value[i]!)).reduce((a, b) => i64.or(a, b)));
   return i32.or(isValue(constant(0n)), isValue(constant(PRIME)));
 }
 
-/** Brings carried limbs into the canonical form of a number below the prime. */
+/** Reduces carried limbs to the canonical form of a number below the prime. */
 export function canonical(f: FunctionBuilder, x: Element): Local[] {
-  // Adding 2^32 + 977 passes 2^256 exactly for numbers from the prime on. Twice, for the number may be negative or above 2^256.
+  // Adding 2^32 + 977 overflows 2^256 exactly for numbers from the prime on. Done twice, since the number may be negative or above 2^256.
   const limbs = x.map((limb) => f.i64(limb));
   const carry = f.i64(0n);
   const carryAll = () => {
@@ -158,7 +158,7 @@ export function canonical(f: FunctionBuilder, x: Element): Local[] {
   addFold(carry);
   carryAll();
   addFold(carry);
-  // Below 2^256 now: subtract the prime if the number plus 2^32 + 977 passes 2^256, by leaving that bit out.
+  // Below 2^256 now: subtracts the prime if the number plus 2^32 + 977 overflows 2^256, by dropping that bit.
   addFold(1n);
   carryAll();
   const passed = f.i64(carry);
@@ -171,7 +171,7 @@ export function canonical(f: FunctionBuilder, x: Element): Local[] {
 export function decode(address: Operand): Element {
   return indexes().map((i) => {
     const bit = Number(BITS) * i;
-    // The last limb starts at byte 29, whose 64-bit word would end after the number.
+    // The last limb starts at byte 29, whose 64-bit word would extend past the number.
     const [offset, shift] = i === LIMBS - 1 ? [24, bit - 192] : [bit >> 3, bit & 7];
     const word = i64.shrU(i64.load(address, offset), BigInt(shift));
     return i === LIMBS - 1 ? word : i64.and(word, MASK);
@@ -200,7 +200,7 @@ function productTerms(x: Element, y: Element, column: number): Operand[] {
   return pairs(column).map(([i, j]) => i64.mul(x[i]!, y[j]!));
 }
 
-/** The pairs of limbs whose product belongs to `column`. */
+/** The pairs of limbs whose product is in `column`. */
 function pairs(column: number): [number, number][] {
   return indexes()
     .map((i): [number, number] => [i, column - i])

@@ -19,12 +19,12 @@ import {
   sumOfProducts,
 } from "./field.ts";
 
-/** Points of y² = x³ + 7 in Jacobian coordinates: x, y, z in a row for (x/z², y/z³); z = 0 is infinity. */
+/** Points of y² = x³ + 7 in Jacobian coordinates: consecutive x, y, z for (x/z², y/z³); z = 0 is infinity. */
 export const JACOBIAN_SIZE = 3 * ELEMENT_SIZE;
 
 export type JacobianFunctions = {
   readonly double: FunctionRef;
-  /** add(p, qx, qy, sign): p = p + q or, with sign −1 in place of 0, p − q, for every p and an affine q */
+  /** add(p, qx, qy, sign): p = p + q for sign 0, p − q for sign −1, for every p and an affine q */
   readonly add: FunctionRef;
 };
 
@@ -56,7 +56,7 @@ export function defineJacobian(module: ModuleBuilder, scratch: number): Jacobian
 
   const r = temporary(2);
   const signedY = temporary(7);
-  // p is infinity, q or −q; of its coordinates q has x at qx, and y in signedY.
+  // p is infinity, q or −q; x of q is at qx, y in signedY.
   const addExceptionally = module.define(["i32", "i32"], [], (f, p, qx) => {
     const [, y, z] = coordinates(p!);
     f.if(
@@ -111,7 +111,7 @@ export function defineJacobian(module: ModuleBuilder, scratch: number): Jacobian
   return { double, add };
 }
 
-/** One comparison for all elements but one of 2^28: of the lowest limb. */
+/** Compares only the lowest limb for all elements but one in 2^28. */
 function ifZero(f: FunctionBuilder, element: Place, then: () => void): void {
   const lowest = i64.load(element.address, element.offset);
   const [ofPrime] = constant(PRIME);

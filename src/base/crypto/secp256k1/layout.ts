@@ -4,7 +4,7 @@ import { JACOBIAN_SIZE } from "./jacobian.ts";
 import { MULTIPLE_SIZE, SCRATCH_SIZE, WINDOW_MULTIPLES, WINDOWS } from "./recovery-code.ts";
 import { DIGIT_COUNT } from "./scalars.ts";
 
-/** Sums of multiples of a point, by their numbers, in steps that need the results of those before: the sum and its operands. */
+/** Sums of a point's multiples, by number, in steps that use the results of earlier ones: the sum and its operands. */
 export const MULTIPLE_STEPS: readonly (readonly (readonly [number, number, number])[])[] = [
   [[2, 1, 1]],
   [
@@ -27,15 +27,15 @@ export const MULTIPLE_STEPS: readonly (readonly (readonly [number, number, numbe
 export const ODD_MULTIPLES = 8;
 const ALL_MULTIPLES = ODD_MULTIPLES + 3;
 
-/** Halvings of the 32 points of a scalar. The two points left are not added here, because they may be equal. */
+/** Halvings of the 32 points of a scalar. The last two points are not added here, because they may be equal. */
 const HALVINGS = 4;
 
-/** Addresses in the linear memory of `batch` recoveries. Those of an array are of its first entry. */
+/** Addresses in the linear memory of `batch` recoveries. An array's address is that of its first entry. */
 export type Layout = {
   readonly scratch: number;
   readonly products: number;
   readonly generatorTable: number;
-  /** Lists of sums for each of MULTIPLE_STEPS, those of a recovery after those of another. */
+  /** Lists of sums for each of MULTIPLE_STEPS, ordered by recovery. */
   readonly multipleSums: readonly number[];
   readonly halvingSums: readonly number[];
   readonly multiples: number;
@@ -43,11 +43,11 @@ export type Layout = {
   readonly points: number;
   readonly pointsSize: number;
   readonly results: number;
-  /** Two rows of digits and 32 bytes of scalar or coordinate for each recovery. */
+  /** Two rows of digits and 32 bytes of scalar or coordinate per recovery. */
   readonly digits: number;
   readonly digitsSize: number;
   readonly encoded: number;
-  /** 64 bytes of public key for each recovery, least significant byte of each coordinate first. */
+  /** 64 bytes of public key per recovery, least significant byte of each coordinate first. */
   readonly keys: number;
   readonly size: number;
 };
@@ -81,7 +81,7 @@ export function layoutOf(batch: number): Layout {
   };
 }
 
-/** Writes the lists of sums, which are the same for every batch: a smaller batch uses their beginning. */
+/** Writes the lists of sums, which are equal for all batches: a smaller batch uses a prefix. */
 export function writeSumLists(memory: ArrayBufferLike, layout: Layout, batch: number): void {
   const words = new Uint32Array(memory);
   MULTIPLE_STEPS.forEach((sums, step) => {

@@ -9,7 +9,7 @@ export type FieldFunctions = {
   readonly sqr: FunctionRef;
   /** invert(to, a): a⁻¹, or 0 for 0 */
   readonly invert: FunctionRef;
-  /** root(to, a): a square root of `a` where there is one */
+  /** root(to, a): a square root of `a`, if it has one */
   readonly root: FunctionRef;
 };
 
@@ -43,7 +43,7 @@ export function defineFieldFunctions(module: ModuleBuilder, scratch: number): Fi
   const t = temporary(4);
   const u = temporary(5);
 
-  /** The windows are the runs of ones of `exponent`: first 223 of them, then 22, 2 or 1. xN is a^(2^N − 1). */
+  /** The windows are the runs of ones of `exponent`: the first has length 223, the others 22, 2 or 1. xN is a^(2^N − 1). */
   const power = (exponent: bigint) =>
     module.define(["i32", "i32"], [], (f, to, a) => {
       // out = from^(2^count) · times

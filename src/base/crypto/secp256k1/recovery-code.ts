@@ -32,7 +32,7 @@ export const WINDOW_MULTIPLES = 128;
 export const SCRATCH_SIZE = (POWER_SCRATCH + AFFINE_SCRATCH + JACOBIAN_SCRATCH + 3) * ELEMENT_SIZE;
 
 export type RecoveryFunctions = {
-  /** lift(p, bytes, parity): p = the point with the x coordinate of 32 bytes and a y of that parity; 0 if there is no such point. */
+  /** lift(p, bytes, parity): p = the point with the x coordinate in 32 bytes and y of this parity; 0 if there is no such point. */
   lift(p: number, bytes: number, parity: number): number;
   /** setPoint(p, bytes): p = (x, y) of 64 bytes. All bytes are least significant first. */
   setPoint(p: number, bytes: number): void;
@@ -42,9 +42,9 @@ export type RecoveryFunctions = {
   clear(p: number): void;
   double(p: number): void;
   add(p: number, qx: number, qy: number, sign: bigint): void;
-  /** ladder(p, digits, multiples): p = a·q + b·LAMBDA·q, by digits of a and then of b, from the odd multiples of q. */
+  /** ladder(p, digits, multiples): p = a·q + b·LAMBDA·q, by the digits of a and then of b, from the odd multiples of q. */
   ladder(p: number, digits: number, multiples: number): void;
-  /** select(points, bytes, table): for each byte d of a scalar, 2d − 255 times the multiple of the generator for its place. */
+  /** select(points, bytes, table): for each byte d of a scalar, 2d − 255 times the generator's multiple for its position. */
   select(points: number, bytes: number, table: number): void;
   /** sumRow(p, points, count, step): adds affine points, `step` bytes apart, to p. */
   sumRow(p: number, points: number, count: number, step: number): void;
@@ -52,7 +52,10 @@ export type RecoveryFunctions = {
   normalize(p: number, step: number, count: number, bytes: number): void;
 };
 
-/** One function, since what it emits calls each other and shares scratch elements. @param products address of an element for each sum of `addAll` and for each point of `normalize` */
+/**
+ * One function, since the emitted functions call each other and share scratch elements. @param products address of one element per sum of
+ * `addAll` and per point of `normalize`
+ */
 export function recoveryModule(scratch: number, products: number): Uint8Array<ArrayBuffer> {
   const module = new ModuleBuilder();
   let top = scratch;

@@ -8,25 +8,25 @@ import { type Layout, layoutOf, MULTIPLE_STEPS, multipleAt, ODD_MULTIPLES, write
 import { MULTIPLE_SIZE, type RecoveryFunctions, recoveryModule, WINDOW_MULTIPLES, WINDOWS } from "./recovery-code.ts";
 import { DIGIT_COUNT, ORDER, splitScalar, writeDigits } from "./scalars.ts";
 
-/** Recoveries that share their inversions: with more of them the points leave the second level of the cache. */
+/** Recoveries that share their inversions: a larger batch leaves the second-level cache. */
 const BATCH_MAX = 64;
 
-/** Batches from these on halve the rows of points once more: it saves 16, 8, 4 and 2 sums of 0.2 µs each for an inversion of 8 µs. */
+/** From these batch sizes on, the rows of points are halved once more: this saves 16, 8, 4 and 2 sums of 0.2 µs each for an inversion of 8 µs. */
 const HALVINGS_FROM = [3, 6, 11, 22] as const;
 
 const PAGE = 0x10000;
 
 export type KeyRecovery = {
-  /** The 64-byte public keys (x ‖ y) that made the signatures, undefined for invalid signatures. */
+  /** The 64-byte public keys (x ‖ y) of the signatures, undefined for invalid ones. */
   recover(inputs: readonly SignedDigest[]): (Uint8Array | undefined)[];
 };
 
 /**
- * The public key of a signature is u1·G + u2·R with u1 = −z/r, u2 = s/r and R the point that r came from (SEC 1, 4.1.6).
+ * The public key of a signature is u1·G + u2·R with u1 = −z/r, u2 = s/r and R the point whose x is r (SEC 1, 4.1.6).
  *
- * u2·R: the endomorphism splits u2 into two scalars of 128 bits, added from odd multiples of R with shared doublings. u1·G: 32 points of
- * a table, one for each byte of the scalar, halved by additions in affine form. Affine additions, the inverses of r and
- * the final division are made for a batch at a time, with one inversion. Time depends on the inputs: no secret is among them.
+ * u2·R: the endomorphism splits u2 into two scalars of 128 bits, added from odd multiples of R with shared doublings. u1·G: 32 points of a
+ * table, one per byte of the scalar, are halved by affine additions. Affine additions, the inverses of r and the final division share one
+ * inversion per batch. Time depends on the inputs, none of which is secret.
  */
 export function createKeyRecovery(): KeyRecovery {
   const layout = layoutOf(BATCH_MAX);
@@ -55,12 +55,12 @@ export function createKeyRecovery(): KeyRecovery {
   };
   const pointsOf = (index: number) => layout.points + index * layout.pointsSize;
 
-  /** Finds R for r; false where no point has that x. */
+  /** Finds R for r; false if no point has that x. */
   function lift(index: number, r: bigint, yParity: 0 | 1): boolean {
     const point = multipleAt(layout, index, 1);
     encode(index, r);
     const isFound = wasm.lift(point, layout.encoded + 32 * index, yParity) === 1;
-    // The steps of the batch need a point of the curve: the generator.
+    // The steps of the batch need a point on the curve: the generator.
     if (!isFound) bytes.copyWithin(point, layout.generatorTable, layout.generatorTable + AFFINE_SIZE);
     return isFound;
   }
@@ -68,7 +68,7 @@ export function createKeyRecovery(): KeyRecovery {
   function writeScalars(index: number, { digest, signature }: SignedDigest, inverse: bigint): void {
     const s = readBigint(signature, 32, 64);
     const u1 = (bytesToBigint(digest) * (ORDER - inverse)) % ORDER;
-    // An odd scalar is the sum of its bits as +1 and −1: those of (u + 2^256 − 1) / 2, so that no byte selects infinity.
+    // An odd scalar is the sum of its bits as +1 and −1. They are the bits of (u + 2^256 − 1) / 2, so no byte selects infinity.
     encode(index, ((u1 & 1n ? u1 : u1 - ORDER) + 2n ** 256n - 1n) >> 1n);
     const [a, b] = splitScalar((s * inverse) % ORDER);
     writeDigits(digits[2 * index]!, a);
@@ -135,8 +135,8 @@ const GENERATOR_Y = 0x483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb
 const BITS = 256 / WINDOWS;
 
 /**
- * Writes the odd multiples 1, 3 … 255 of 2^(8w)·G for each window w: 4096 affine points in 2 ms.
- * Uses the memory of a batch of `WINDOWS` recoveries, lists of sums included.
+ * Writes the odd multiples 1, 3 … 255 of 2^(8w)·G for each window w: 4096 affine points in 2 ms. Uses the memory of a batch of `WINDOWS`
+ * recoveries, including the lists of sums.
  */
 function writeGeneratorTable(
   wasm: RecoveryFunctions,
@@ -160,7 +160,7 @@ function writeGeneratorTable(
   }
   wasm.normalize(results, JACOBIAN_SIZE, WINDOWS, keys);
   for (let w = 0; w < WINDOWS; w++) wasm.setPoint(generatorTable + w * windowSize, keys + 64 * w);
-  // All windows beside each other: first 2 · 2^(8w) · G, then each multiple from the one before.
+  // All windows in parallel: first 2 · 2^(8w) · G, then each multiple from the previous one.
   const list = halvingSums[0]!;
   const sums = new Uint32Array(memory, list, 3 * WINDOWS);
   const addToAll = (write: (first: number, doubled: number) => readonly number[]) => {

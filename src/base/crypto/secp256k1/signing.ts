@@ -4,7 +4,7 @@ import { invertModulo } from "../modular.ts";
 import type { Signature } from "../secp256k1-backend.ts";
 import { ORDER } from "./scalars.ts";
 
-/** The 64-byte public key x ‖ y, by OpenSSL: its multiplication takes the same time for every key. */
+/** The 64-byte public key x ‖ y, by OpenSSL, which multiplies in constant time. */
 export function publicKeyOf(privateKey: Uint8Array): Uint8Array {
   const exchange = createECDH("secp256k1");
   exchange.setPrivateKey(privateKey);
@@ -49,7 +49,7 @@ function* nonces(z: bigint, privateKey: Uint8Array): Generator<Uint8Array, never
   }
 }
 
-/** value⁻¹ modulo n. The inversion, whose time depends on its operand, is of a random multiple. */
+/** value⁻¹ modulo n. Inverts a random multiple, since the time of the inversion depends on its operand. */
 function invertBlinded(value: bigint): bigint {
   const blind = (bytesToBigint(randomBytes(32)) % (ORDER - 1n)) + 1n;
   return (invertModulo((value * blind) % ORDER, ORDER) * blind) % ORDER;

@@ -11,7 +11,7 @@ type FieldsOf<T extends Transaction> = T extends Transaction ? Omit<T, "v" | "r"
 
 export type TransactionFields = FieldsOf<Transaction>;
 
-/** What sets one type of transaction apart on the wire. */
+/** The wire format of one type of transaction. */
 export type TransactionCodec<T extends Transaction> = {
   /** The structure's name in errors. */
   readonly name: string;
@@ -21,7 +21,7 @@ export type TransactionCodec<T extends Transaction> = {
   fieldItems(fields: FieldsOf<T>): RlpItem[];
 };
 
-/** The three items after the fields of every transaction. */
+/** The last three items of every transaction. */
 export type WireSignature = { readonly v: bigint; readonly r: bigint; readonly s: bigint };
 
 export function readSignature(reader: StructReader, integer?: "*uint256.Int"): WireSignature {
@@ -54,12 +54,12 @@ export function optionalAddressItem(address: Address | null): Uint8Array {
 }
 
 /**
- * The transaction is at fault, whatever block it is in: a proposer leaves it out, and one in a decided block is skipped. Every other error of an
+ * The transaction is at fault, whatever block it is in: a proposer leaves it out, and in a decided block it is skipped. Any other error of an
  * execution is a bug, damaged data or the block's own fault, and stops the node.
  */
 export abstract class TransactionRejection extends NodeError {}
 
-/** Bytes that end before the body of a typed transaction begins. */
+/** The bytes end before the body of a typed transaction. */
 export class TransactionTooShortError extends TransactionRejection {
   readonly code = "TX_TOO_SHORT";
   constructor() {
@@ -75,7 +75,7 @@ export class TransactionTypeNotSupportedError extends TransactionRejection {
   }
 }
 
-/** A signature outside the curve's group, or whose `v` or high `s` the rules refuse (EIP-2, EIP-155). */
+/** A signature outside the curve's group, or whose `v` or high `s` the rules reject (EIP-2, EIP-155). */
 export class InvalidSignatureError extends TransactionRejection {
   readonly code = "TX_INVALID_SIGNATURE_VRS";
   constructor(details: { readonly v: bigint; readonly r: bigint; readonly s: bigint }) {
@@ -83,7 +83,7 @@ export class InvalidSignatureError extends TransactionRejection {
   }
 }
 
-/** A signature in range from which no public key can be recovered. */
+/** A well-formed signature from which no public key can be recovered. */
 export class SenderRecoveryError extends TransactionRejection {
   readonly code = "TX_EC_RECOVERY_FAIL";
   constructor() {
@@ -91,7 +91,7 @@ export class SenderRecoveryError extends TransactionRejection {
   }
 }
 
-/** A blob sidecar whose wrapper version no rule knows. */
+/** A blob sidecar with an unknown wrapper version. */
 export class SidecarVersionError extends TransactionRejection {
   readonly code = "TX_SIDECAR_VERSION_NOT_SUPPORTED";
   constructor(version: bigint) {

@@ -15,21 +15,21 @@ import { decodePlainForm } from "./plain-form.ts";
 import type { BlobSidecar, Transaction } from "./transaction.ts";
 
 /**
- * The transaction whose canonical EIP-2718 form `bytes` are, as in a block body: a type 3 without blobs.
- * @param field where the bytes come from, when they are part of another structure
- * Nothing is checked beyond the form; see `recoverSender` for the signature. `raw` and `data` are views of `bytes`.
+ * Decodes a transaction's canonical EIP-2718 form, as in a block body: a type 3 without blobs. Checks only the form; see `recoverSender` for the
+ * signature. `raw` and `data` are views of `bytes`.
+ * @param field where the bytes come from, if they are part of another structure
  * @throws InvalidRlpError, InvalidEncodingError, TransactionTooShortError, TransactionTypeNotSupportedError
  */
 export function decodeTransaction(bytes: Uint8Array, field?: Field): Transaction {
   return decodePlainForm(bytes) ?? decodeAnyForm(bytes, field);
 }
 
-/** As `decodeTransaction`, field by field, which names the first fault. */
+/** Like `decodeTransaction`, but field by field, so that errors name the first fault. */
 export function decodeAnyForm(bytes: Uint8Array, field?: Field): Transaction {
   const type = transactionType(bytes);
   const body = type === 0 ? bytes : bytes.subarray(1);
   const tx = readTransaction(type, body, field);
-  // Not a spread: copies of the object would take more time than all else in decoding.
+  // Not a spread: copying the object would dominate decoding.
   return Object.assign(tx, { hash: keccak256Hash(bytes), raw: bytes });
 }
 
@@ -38,16 +38,16 @@ const BLOB_LENGTH = 131_072;
 /** A compressed G1 point: a commitment or a proof */
 const KZG_LENGTH = 48;
 
-/** A transaction as it is submitted or relayed. */
+/** A submitted or relayed transaction. */
 export type DecodedPooledTransaction = {
   readonly tx: Transaction;
   readonly sidecar?: BlobSidecar;
 };
 
 /**
- * The transaction whose network form `bytes` are: canonical, except that a type 3 may be wrapped with its blobs as
- * `03 ‖ rlp([tx, blobs, commitments, proofs])` (EIP-4844) or `03 ‖ rlp([tx, 1, blobs, commitments, cellProofs])` (EIP-7594).
- * The transaction inside a wrapper is a copy, the sidecar a view of `bytes`.
+ * Decodes a transaction's network form: canonical, except that a type 3 may be wrapped with its blobs as `03 ‖ rlp([tx, blobs, commitments,
+ * proofs])` (EIP-4844) or `03 ‖ rlp([tx, 1, blobs, commitments, cellProofs])` (EIP-7594). The transaction inside a wrapper is a copy, the
+ * sidecar a view of `bytes`.
  * @throws as decodeTransaction, and SidecarVersionError
  */
 export function decodePooledTransaction(bytes: Uint8Array): DecodedPooledTransaction {
@@ -62,7 +62,7 @@ export function decodePooledTransaction(bytes: Uint8Array): DecodedPooledTransac
   const second = splitRlp(payload.subarray(first.end));
   const wrapper = new StructReader(payload, WRAPPER_NAMES[second.isList ? 0 : 1]);
   if (end !== body.length) throw new InvalidRlpError("rlp: input contains more than one value");
-  // Decoded from a copy, the transaction does not keep its blobs in memory once it is in a block.
+  // A copy, so that the transaction does not keep its blobs in memory once it is in a block.
   const raw = concatBytes(Uint8Array.of(3), wrapper.item("BlobTx"));
   const tx = decodeTransaction(raw, { parent: wrapper, segment: "BlobTx" });
   return { tx, sidecar: readSidecar(wrapper) };
@@ -71,12 +71,12 @@ export function decodePooledTransaction(bytes: Uint8Array): DecodedPooledTransac
 const WRAPPER_NAMES = ["types.blobTxWithBlobsV0", "types.blobTxWithBlobsV1"] as const;
 
 /**
- * The EIP-2718 type that `bytes` begin with; 0 for a legacy transaction's list.
+ * The EIP-2718 type of `bytes`; 0 for a legacy transaction's list.
  * @throws TransactionTooShortError, TransactionTypeNotSupportedError
  */
 function transactionType(bytes: Uint8Array): Transaction["type"] {
   const first = bytes[0];
-  // From 0x80 on it is RLP of whatever kind, which the legacy form then accepts or not.
+  // From 0x80 on it is RLP, which the legacy decoder accepts or rejects.
   if (first !== undefined && first >= 0x80) return 0;
   if (first === undefined || bytes.length === 1) throw new TransactionTooShortError();
   if (first >= 1 && first <= 4) return first as Transaction["type"];

@@ -7,19 +7,19 @@ import type { BlobSidecar, Transaction } from "./transaction.ts";
 
 const CODECS = { 0: legacyCodec, 1: accessListCodec, 2: feeMarketCodec, 3: blobCodec, 4: setCodeCodec } as const;
 
-/** The fields in front of the signature, in wire order. */
+/** The fields before the signature, in wire order. */
 export function fieldItems(fields: TransactionFields): RlpItem[] {
   return CODECS[fields.type].fieldItems(fields as never);
 }
 
-/** The transaction of `fields` under a signature; with v, r and s 0 it is the unsigned form that wallets fill in. */
+/** The transaction with `fields` and a signature; v, r and s of 0 give the unsigned form that wallets complete. */
 export function buildTransaction(fields: TransactionFields, signature: WireSignature): Transaction {
   const { v, r, s } = signature;
   const raw = encodeTypedRlp(fields.type, [...fieldItems(fields), ...signatureItems(signature)]);
   return { ...fields, v, r, s, hash: keccak256Hash(raw), raw };
 }
 
-/** The network form of a transaction: as `raw`, but a blob transaction with its sidecar (EIP-4844, EIP-7594). */
+/** The network form of a transaction: `raw`, or a blob transaction with its sidecar (EIP-4844, EIP-7594). */
 export function encodePooledTransaction(tx: Transaction, sidecar?: BlobSidecar): Uint8Array {
   if (tx.type !== 3 || !sidecar) return tx.raw;
   const version = sidecar.wrapperVersion === 0 ? [] : [Uint8Array.of(sidecar.wrapperVersion)];

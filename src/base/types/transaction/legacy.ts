@@ -4,8 +4,8 @@ import { optionalAddressItem, readSignature, type TransactionCodec } from "./cod
 import type { LegacyTransaction } from "./transaction.ts";
 
 /**
- * Type 0: rlp([nonce, gasPrice, gasLimit, to, value, data, v, r, s]). The chain id is not a field: it is part of `v` (EIP-155), so
- * `readLegacy` adds it.
+ * Type 0: rlp([nonce, gasPrice, gasLimit, to, value, data, v, r, s]). The chain id is part of `v` (EIP-155), not a field, so `readLegacy` adds
+ * it.
  */
 export const legacyCodec = {
   name: "types.LegacyTx",
@@ -36,7 +36,7 @@ export function readLegacy(reader: StructReader): Omit<LegacyTransaction, "hash"
   return { ...fields, v, r, s, chainId: chainIdFromV(v) };
 }
 
-/** The chain id inside `v` (EIP-155), or undefined if `v` has none: 27, 28 and invalid values. */
+/** The chain id in `v` (EIP-155); undefined for 27, 28 and invalid values. */
 export function chainIdFromV(v: bigint): bigint | undefined {
   return v >= 35n ? (v - 35n) / 2n : undefined;
 }

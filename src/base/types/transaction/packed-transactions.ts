@@ -1,4 +1,7 @@
-/** `transactions` one after the other, each after its length as u32, little endian: a copy, because a message to a thread takes the whole buffer that a view is part of. */
+/**
+ * Concatenated `transactions`, each after its length as little-endian u32: a copy, because a message to a thread includes the whole buffer of a
+ * view.
+ */
 export function packTransactions(transactions: readonly Uint8Array[]): Uint8Array {
   const length = transactions.reduce((sum, raw) => sum + 4 + raw.length, 0);
   const bytes = new Uint8Array(length);

@@ -40,7 +40,7 @@ const legacy = fc.record({
 const fields: fc.Arbitrary<TransactionFields> = fc.oneof(feeMarket, legacy);
 const signature = fc.record({ v: word, r: word, s: word });
 
-test("decodePlainForm reads what decodeAnyForm reads", () => {
+test("decodePlainForm agrees with decodeAnyForm", () => {
   fc.assert(
     fc.property(fields, signature, (fields, signature) => {
       const { raw } = buildTransaction(fields, signature);

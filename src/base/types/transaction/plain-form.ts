@@ -9,8 +9,8 @@ import type { AccessList, FeeMarketTransaction, LegacyTransaction } from "./tran
 const NO_ACCESS_LIST: AccessList = [];
 
 /**
- * A transaction of type 0, or of type 2 with an empty access list, read in one pass: half the time of the reader of structures.
- * undefined for every other type and for every fault, however small, so that `decodeTransaction` decodes or names the fault.
+ * Decodes a transaction of type 0, or of type 2 with an empty access list, in one pass: half the time of `StructReader`. undefined for other
+ * types and for any fault, so that `decodeTransaction` decodes it or names the fault.
  */
 export function decodePlainForm(bytes: Uint8Array): LegacyTransaction | FeeMarketTransaction | undefined {
   if (bytes[0] === 2) return readFeeMarket(bytes);
@@ -60,13 +60,13 @@ function readLegacy(raw: Uint8Array): LegacyTransaction | undefined {
   return items.areAllRead() ? tx : undefined;
 }
 
-/** The items of one list, in order. After the first fault every method returns something of no meaning. */
+/** The items of one list, in order. After the first fault, results of all methods are meaningless. */
 class PlainItems {
   readonly #bytes: Uint8Array;
   #next: number;
   #isPlain = true;
 
-  /** @param offset of the list, which must fill `bytes` to their end */
+  /** @param offset of the list, which must extend to the end of `bytes` */
   constructor(bytes: Uint8Array, offset: number) {
     this.#bytes = bytes;
     const first = bytes[offset] ?? 0;
@@ -80,12 +80,12 @@ class PlainItems {
         : payload > 55 && payload === this.#length(offset + 1, lengthBytes));
   }
 
-  /** True when nothing was out of the ordinary and every item has been read. */
+  /** Whether every item was read, without a fault. */
   areAllRead(): boolean {
     return this.#isPlain && this.#next === this.#bytes.length;
   }
 
-  /** The transaction's hash after its last item; for a form that another decoder reads, nothing is hashed. */
+  /** The transaction's hash after its last item; computes nothing after a fault. */
   hash(): Hash {
     return this.areAllRead() ? keccak256Hash(this.#bytes) : ZERO_HASH;
   }
@@ -137,7 +137,7 @@ class PlainItems {
     const length = (this.#bytes[this.#next] ?? 0) - 0x80;
     this.#next++;
     if (length < 0 || length > lengthMax) this.#isPlain = false;
-    // One byte below 0x80 is its own encoding.
+    // A single byte below 0x80 is its own encoding.
     if (length === 1 && this.#bytes[this.#next]! < 0x80) this.#isPlain = false;
     return length;
   }
@@ -153,7 +153,7 @@ class PlainItems {
     if (this.#isPlain) this.#next += length;
   }
 
-  /** A length in `count` bytes; not a number where it has leading zeros or is beyond 32 bits. */
+  /** A length in `count` bytes; NaN if it has leading zeros or more than 32 bits. */
   #length(offset: number, count: number): number {
     if (count > 4 || this.#bytes[offset] === 0) return Number.NaN;
     let length = 0;

@@ -2,7 +2,7 @@ import { serveThread } from "../../threads/serve-thread.ts";
 import { lowerThreadPriority } from "../../threads/thread-priority.ts";
 import { recoverAuthorities } from "./sender.ts";
 
-/** Strangers choose how many there are to recover; those who wait for anything else come first. */
+/** Strangers control the amount of work, so all other threads come first. */
 const NICE = 15;
 
 lowerThreadPriority(NICE);

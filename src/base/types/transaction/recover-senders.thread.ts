@@ -9,18 +9,18 @@ import { unpackTransactions } from "./packed-transactions.ts";
 import { recoverSender, recoverSenderKeys } from "./sender.ts";
 
 type RecoverInput = {
-  /** Canonical, as `packTransactions` has them. */
+  /** Canonical, in the form of `packTransactions`. */
   readonly transactions: Uint8Array;
   readonly hardfork: Hardfork;
 };
 
-/** A whole batch of `recoverPublicKeys` without the native addon. */
+/** A full batch of `recoverPublicKeys` without the native addon. */
 const BATCH_LENGTH = 64;
 
 export const senderRecovery = { recover, recoverEach };
 serveThread(senderRecovery);
 
-/** Senders, 20 bytes each, of the transactions before the first one without a valid signature. */
+/** Senders, 20 bytes each, of the transactions before the first invalid signature. */
 function recover({ transactions, hardfork }: RecoverInput): Uint8Array {
   const all = unpackTransactions(transactions);
   const senders = new Uint8Array(ADDRESS_LENGTH * all.length);
@@ -32,7 +32,7 @@ function recover({ transactions, hardfork }: RecoverInput): Uint8Array {
       senders.set(keccak256(key).subarray(-ADDRESS_LENGTH), ADDRESS_LENGTH * count);
       count++;
     }
-    // The executor recovers this sender again and reports the fault of the signature.
+    // The executor recovers this sender again and reports the fault.
     if (keys.length < batch.length) break;
   }
   return senders.slice(0, ADDRESS_LENGTH * count);

@@ -15,17 +15,17 @@ import { readSignedDigest } from "./signed-digest.ts";
 import type { Authorization, Transaction } from "./transaction.ts";
 
 /**
- * The account that signed `tx`, by the rules of `hardfork`. Whether `tx.chainId` is the chain's own is the caller's check.
- * @throws TransactionTypeNotSupportedError for a type the fork does not know; InvalidSignatureError for a bad v, r or s,
- *   a high s from Homestead on (EIP-2) and a replay-protected v before Spurious Dragon (EIP-155); SenderRecoveryError
+ * The account that signed `tx`, by the rules of `hardfork`. Callers must compare `tx.chainId` with the chain's own.
+ * @throws TransactionTypeNotSupportedError for a type unknown to the fork; InvalidSignatureError for an invalid v, r or s, a high s from
+ * Homestead on (EIP-2) and a replay-protected v before Spurious Dragon (EIP-155); SenderRecoveryError
  */
 export function recoverSender(tx: Transaction, hardfork: Hardfork = "osaka"): Address {
   return addressFromPublicKey(recoverSenderKey(tx, hardfork));
 }
 
 /**
- * The accounts that signed the first of `transactions`, up to one for which `recoverSender` throws: that tells why. A batch takes
- * less time than its transactions one after the other.
+ * The accounts that signed the first of `transactions`, up to the first for which `recoverSender` throws. A batch takes less time than its
+ * transactions one after the other.
  */
 export function recoverSenders(transactions: readonly Transaction[], hardfork: Hardfork = "osaka"): Address[] {
   const keys = recoverSenderKeys(
@@ -35,7 +35,7 @@ export function recoverSenders(transactions: readonly Transaction[], hardfork: H
   return keys.map(addressFromPublicKey);
 }
 
-/** As `recoverSenders`, of transactions in canonical form, which need not be decoded; gives public keys of 64 bytes. */
+/** Like `recoverSenders`, for undecoded transactions in canonical form; returns public keys of 64 bytes. */
 export function recoverSenderKeys(transactions: readonly Uint8Array[], hardfork: Hardfork): Uint8Array[] {
   const signed: SignedDigest[] = [];
   try {
@@ -64,12 +64,12 @@ export function recoverSenderKey({ raw, v, r, s }: Transaction, hardfork: Hardfo
   return key;
 }
 
-/** A cache, because pool, execution and index ask for the same senders; null for invalid signatures. */
+/** Caches signers, because pool, execution and index need the same ones; null for invalid signatures. */
 const knownAuthorities = new WeakMap<Authorization, Address | null>();
 
 /**
- * The account that signed an EIP-7702 authorization, or undefined where the tuple has none: yParity beyond 1, a high s,
- * r or s out of range. An authorization without authority is skipped, never an error.
+ * The account that signed an EIP-7702 authorization; undefined for an invalid tuple: yParity above 1, a high s, r or s out of range. An invalid
+ * authorization is skipped and never an error.
  */
 export function recoverAuthority(authorization: Authorization): Address | undefined {
   let authority = knownAuthorities.get(authorization);
@@ -80,13 +80,13 @@ export function recoverAuthority(authorization: Authorization): Address | undefi
   return authority ?? undefined;
 }
 
-/** For a set code transaction by its canonical bytes, the signer of each authorization, undefined for one without. @throws as `decodeTransaction` */
+/** The signer of each authorization of a set code transaction in canonical form, undefined for invalid ones. @throws as `decodeTransaction` */
 export function recoverAuthorities(raw: Uint8Array): readonly (Address | undefined)[] {
   const tx = decodeTransaction(raw);
   return tx.type === 4 ? tx.authorizationList.map(recoverAuthority) : [];
 }
 
-/** Spares `recoverAuthority` the work: another thread has recovered `authorities`, one for each of `list`. */
+/** Stores `authorities`, which another thread has recovered for `list`, for `recoverAuthority`. */
 export function noteAuthorities(list: readonly Authorization[], authorities: readonly (Address | undefined)[]): void {
   for (const [i, authorization] of list.entries()) knownAuthorities.set(authorization, authorities[i] ?? null);
 }

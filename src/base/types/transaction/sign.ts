@@ -9,7 +9,7 @@ import { legacyV } from "./legacy.ts";
 import type { Authorization, Transaction } from "./transaction.ts";
 
 /**
- * `fields` signed by `privateKey`; a legacy transaction is replay-protected when it has a chain id (EIP-155).
+ * `fields` signed with `privateKey`; a legacy transaction with a chain id is replay-protected (EIP-155).
  * @throws InvalidPrivateKeyError
  */
 export function signTransaction(fields: TransactionFields, privateKey: Uint8Array): Transaction {
@@ -19,7 +19,7 @@ export function signTransaction(fields: TransactionFields, privateKey: Uint8Arra
 }
 
 /**
- * An EIP-7702 authorization of `privateKey`'s account.
+ * An EIP-7702 authorization by `privateKey`'s account.
  * @throws InvalidPrivateKeyError
  */
 export function signAuthorization(
@@ -30,12 +30,12 @@ export function signAuthorization(
   return { ...fields, yParity: BigInt(yParity), r, s };
 }
 
-/** EIP-7702: the message that an authority signs begins with this byte. */
+/** EIP-7702: first byte of the message that an authority signs. */
 const AUTHORIZATION_MAGIC = 0x05;
 
 /**
- * The 32 bytes a sender signs: keccak256 of the fields without signature. A legacy transaction with a chain id adds
- * `chainId, 0, 0` (EIP-155).
+ * The 32 bytes that a sender signs: keccak256 of the fields without signature. A legacy transaction with a chain id adds `chainId, 0, 0`
+ * (EIP-155).
  */
 export function signingHash(fields: TransactionFields): Uint8Array {
   const items = fieldItems(fields);
@@ -45,7 +45,7 @@ export function signingHash(fields: TransactionFields): Uint8Array {
   return keccak256(encodeTypedRlp(fields.type, items));
 }
 
-/** The 32 bytes an authority signs: keccak256(0x05 ‖ rlp([chainId, address, nonce])), EIP-7702. */
+/** The 32 bytes that an authority signs: keccak256(0x05 ‖ rlp([chainId, address, nonce])), EIP-7702. */
 export function authorizationHash(authorization: Pick<Authorization, "chainId" | "address" | "nonce">): Uint8Array {
   const { chainId, address, nonce } = authorization;
   const body = encodeRlp([bigintToBytes(chainId), addressToBytes(address), bigintToBytes(nonce)]);

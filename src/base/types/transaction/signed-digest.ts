@@ -20,9 +20,9 @@ const FIELD_COUNT: Readonly<Record<Transaction["type"], number>> = {
 const EMPTY_STRINGS = [0x80, 0x80] as const;
 
 /**
- * What the sender of a transaction signed and the signature, read from its canonical form `raw` without decoding it: fields stay as they
- * are encoded, and r and s stay bytes. undefined where v, r or s is out of range under the rules of `hardfork`, see `recoverSender`.
- * @param raw where it has another fault than its signature, which decoding finds, the result means nothing
+ * The signed digest and signature of a transaction, read from its canonical form `raw` without decoding it: fields stay encoded, and r and s
+ * stay bytes. undefined if v, r or s is out of range under the rules of `hardfork`, see `recoverSender`.
+ * @param raw if decoding would find another fault than the signature's, the result is meaningless
  * @throws TransactionTypeNotSupportedError, InvalidRlpError
  */
 export function readSignedDigest(raw: Uint8Array, hardfork: Hardfork): SignedDigest | undefined {
@@ -55,7 +55,7 @@ function contentStart(raw: Uint8Array, offset: number): number {
   return raw[offset]! < 0x80 ? offset : offset + 1;
 }
 
-/** Parity of the signature's point, from whichever form of `v` the type has; undefined when `v` encodes none. */
+/** Parity of the signature's point, from the type's form of `v`; undefined if `v` is invalid. */
 function parityIn(type: Transaction["type"], v: bigint, chainId: bigint | undefined): 0 | 1 | undefined {
   if (type !== 0) return asBit(v);
   return asBit(chainId === undefined ? v - 27n : v - 35n - 2n * chainId);
@@ -67,7 +67,7 @@ function asBit(value: bigint): 0 | 1 | undefined {
 }
 
 /**
- * The 32 bytes that a sender signs, of `fields` as they are encoded.
+ * The 32 bytes that a sender signs, from the encoded `fields`.
  * @param chainId of a legacy transaction under EIP-155
  */
 function signedHash(type: Transaction["type"], fields: Uint8Array, chainId: bigint | undefined): Uint8Array {

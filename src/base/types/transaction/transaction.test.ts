@@ -35,7 +35,7 @@ const transfer = {
   accessList: [],
 } as const satisfies TransactionFields;
 
-test("decodeTransaction gives back what was encoded, its hash and its bytes", () => {
+test("decodeTransaction returns the encoded fields, the hash and the bytes", () => {
   fc.assert(
     fc.property(transactions, (tx) => {
       assert.deepEqual(decodeTransaction(tx.raw), tx);
@@ -56,7 +56,7 @@ test("recoverSender finds the signer of every type", () => {
   );
 });
 
-test("recoverSenders gives what recoverSender gives, up to a transaction without sender", () => {
+test("recoverSenders agrees with recoverSender, up to a transaction without sender", () => {
   const fields = fc.sample(transactionFields, { numRuns: 9, seed: 1 });
   const signed = fields.map((each) => signTransaction(each, key));
   assert.deepEqual(
@@ -293,7 +293,7 @@ test("recoverSender refuses signatures by fork", () => {
   });
 });
 
-test("recoverAuthority finds the signer of an authorization and nobody behind a bad one (EIP-7702)", () => {
+test("recoverAuthority returns an authorization's signer, and undefined for an invalid one (EIP-7702)", () => {
   const good = signAuthorization({ chainId: 0n, address: ZERO_ADDRESS, nonce: 3n }, key);
   assert.equal(recoverAuthority(good), account);
   assert.equal(recoverAuthority({ ...good, yParity: 2n }), undefined);
@@ -344,7 +344,7 @@ for (const name of ["send-blob-tx", "send-dynamic-fee-access-list-transaction"])
   });
 }
 
-test("decodePooledTransaction rejects what may be a wrapper in the words of geth's rlp.Split", () => {
+test("decodePooledTransaction rejects malformed wrappers with the texts of geth's rlp.Split", () => {
   for (const [hex, message] of [
     ["0x0380", "rlp: expected List"],
     ["0x03b8", "unexpected EOF"],

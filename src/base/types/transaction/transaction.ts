@@ -8,7 +8,7 @@ export type AccessListEntry = {
 };
 export type AccessList = readonly AccessListEntry[];
 
-/** One EIP-7702 authorization tuple; `yParity` is any byte on the wire, valid only as 0 or 1. */
+/** One EIP-7702 authorization tuple; `yParity` can be any byte on the wire, but only 0 and 1 are valid. */
 export type Authorization = {
   readonly chainId: bigint;
   readonly address: Address;
@@ -18,7 +18,7 @@ export type Authorization = {
   readonly s: bigint;
 };
 
-/** What every transaction holds. Gas and nonce in units, value in wei. */
+/** Fields of every transaction. Gas and nonce in units, value in wei. */
 type TransactionBase = {
   readonly nonce: bigint;
   readonly gasLimit: bigint;
@@ -31,11 +31,11 @@ type TransactionBase = {
   readonly r: bigint;
   readonly s: bigint;
   readonly hash: Hash;
-  /** Canonical EIP-2718 encoding as it stands in a block body: never with blobs. */
+  /** Canonical EIP-2718 encoding, as in a block body: never with blobs. */
   readonly raw: Uint8Array;
 };
 
-/** Type 0; `chainId` is undefined when it has no replay protection (EIP-155). */
+/** Type 0; `chainId` is undefined without replay protection (EIP-155). */
 export type LegacyTransaction = TransactionBase & {
   readonly type: 0;
   readonly chainId: bigint | undefined;
@@ -50,7 +50,7 @@ export type AccessListTransaction = TransactionBase & {
   readonly accessList: AccessList;
 };
 
-/** The fields EIP-1559 brought. */
+/** The fields that EIP-1559 added. */
 type FeeMarketFields = {
   readonly chainId: bigint;
   readonly maxPriorityFeePerGas: bigint;
@@ -84,8 +84,8 @@ export type Transaction =
   | SetCodeTransaction;
 
 /**
- * Blobs with their proofs, as they travel beside a type 3 transaction and never in a block.
- * `wrapperVersion` 0 has one proof a blob (EIP-4844), 1 has 128 cell proofs a blob (EIP-7594).
+ * Blobs with their proofs, which accompany a type 3 transaction on the network but never in a block. `wrapperVersion` 0 has one proof per blob
+ * (EIP-4844), 1 has 128 cell proofs per blob (EIP-7594).
  */
 export type BlobSidecar = {
   readonly wrapperVersion: 0 | 1;

@@ -4,20 +4,20 @@ import type { Counter, Metrics } from "../../../base/telemetry/metrics.ts";
 import type { BlockInput, Misbehavior } from "../../application.ts";
 import type { HeadAge } from "./head-age.ts";
 
-/** CometBFT rejects blocks from a clock that is 60 s off; networks keep theirs within milliseconds. */
+/** CometBFT rejects blocks from a clock that is 60 s off; networks synchronise theirs within milliseconds. */
 const SKEW_MS_MAX = 2_000;
 /** One late block may be the network's fault. */
 const BLOCKS_IN_A_ROW = 3;
 
-/** Sees blocks on their way from CometBFT to the application. */
+/** Observes blocks on their way from CometBFT to the application. */
 export interface BlockWatcher {
-  /** A proposal for the next block came. */
+  /** A proposal for the next block has arrived. */
   proposed?(block: BlockInput): void;
   /** The next block is decided. */
   finalized(block: BlockInput): void;
 }
 
-/** So many blocks in a row are more than a slow network: a signer with another key, or none. */
+/** This many consecutive blocks mean more than a slow network: the signer has another key, or none runs. */
 const UNSIGNED_BLOCKS_MAX = 16;
 
 type OwnVotesModules = {
@@ -26,12 +26,15 @@ type OwnVotesModules = {
   readonly headAge: Pick<HeadAge, "isLate">;
 };
 
-/** Whether the network has this validator's signatures: what signs can run, answer and have the wrong key. It is told of blocks after `HeadAge` is. */
+/**
+ * Whether the network gets this validator's signatures: a signer can run, answer and still have the wrong key. Must observe blocks after
+ * `HeadAge`.
+ */
 export class OwnVotes implements BlockWatcher {
   readonly #modules: OwnVotesModules;
-  /** Blocks in a row, up to the newest, that have no signature of this validator. */
+  /** Consecutive newest blocks without a signature of this validator. */
   unsigned = 0;
-  /** No commit has a signature of this validator since its CometBFT started. */
+  /** No commit has a signature of this validator since CometBFT started. */
   isAwaited = true;
   #startHeight = 0;
 
@@ -39,7 +42,7 @@ export class OwnVotes implements BlockWatcher {
     this.#modules = modules;
   }
 
-  /** CometBFT starts. Blocks until then, which it may fetch again, have signatures of an earlier life. @param height of the newest block */
+  /** CometBFT starts. Blocks up to now, which it may fetch again, have signatures from an earlier run. @param height of the newest block */
   started(height: number): void {
     this.isAwaited = true;
     this.#startHeight = height;
@@ -49,11 +52,11 @@ export class OwnVotes implements BlockWatcher {
     const { address, headAge } = this.#modules;
     const own = votes.find((vote) => vote.address === address());
     if (own !== undefined && own.flag !== "absent" && height - 1 > this.#startHeight) this.isAwaited = false;
-    // Blocks of a time in which the node was away have none of its signatures.
+    // Blocks made while the node was away do not have its signature.
     this.unsigned = own?.flag === "absent" && !headAge.isLate ? this.unsigned + 1 : 0;
   }
 
-  /** What is wrong, for an operator. */
+  /** The problem, for an operator. */
   get problem(): string | undefined {
     if (this.unsigned < UNSIGNED_BLOCKS_MAX) return undefined;
     return `the newest ${this.unsigned} blocks have no signature of this validator's key ${this.#modules.address()}: its signer has another key or does not answer, or its votes come too late`;
@@ -68,14 +71,14 @@ type ClockSkewModules = {
 };
 
 /**
- * Compares this machine's clock with the network's. The time of block H is the median clock of the validators that signed block H - 1, when they
- * did, and this node is asked to finalize H - 1 a moment later. Only for blocks that are decided now: those of a replay are older.
+ * Compares this machine's clock with the network's. The time of block H is the median clock of the validators when they signed block H - 1, and
+ * this node finalizes H - 1 a moment later. Only newly decided blocks count: replayed ones are older.
  */
 export class ClockSkew implements BlockWatcher {
   readonly #modules: ClockSkewModules;
   /** Height of the newest proposal. */
   #proposed: number | undefined;
-  /** The newest block that was proposed before it was decided, and when that was. */
+  /** The newest block that was proposed before it was decided, and the time of its decision. */
   #decided: { readonly height: number; readonly atMs: number } | undefined;
   #blocks = 0;
   #skewMs = 0;
@@ -123,12 +126,12 @@ type MisbehaviorModules = Pick<ClockSkewModules, "wallClock" | "log"> & {
   readonly metrics: Pick<Metrics, "counter">;
 };
 
-/** A node that fetches old blocks reports nothing: others did when they were new. */
+/** A node that fetches old blocks reports nothing: others did when the blocks were new. */
 const REPORTED_AGE_MS_MAX = 3_600_000;
 
 /**
- * Looks for proofs that a validator double-signed in decided blocks. They change nothing on a chain without `jail` in its genesis: to vote
- * it out is there the decision of the others (`clique_propose`).
+ * Reports proofs of double-signing in decided blocks. They have no effect unless the chain's genesis has `jail`; otherwise the other validators
+ * decide whether to vote the offender out (`clique_propose`).
  */
 export class MisbehaviorReports implements BlockWatcher {
   readonly #wallClock: () => number;

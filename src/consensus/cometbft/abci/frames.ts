@@ -19,15 +19,15 @@ import {
   WireReader,
 } from "./protobuf.ts";
 
-/** A block is at most 100 MiB; nothing larger is read. */
+/** A block has at most 100 MiB; larger frames are rejected. */
 export const FRAME_BYTES_MAX = 128 << 20;
 
-/** A call as it came in: its name and its fields. */
+/** A received call: its name and fields. */
 export type AbciRequest = {
   readonly [Name in CallName]: { readonly call: Name; readonly fields: Request<Name> };
 }[CallName];
 
-/** A reply as it came in; `exception` ends the connection. */
+/** A received reply; `exception` ends the connection. */
 export type AbciReply =
   | { readonly [Name in CallName]: { readonly call: Name; readonly fields: Reply<Name> } }[CallName]
   | { readonly call: "exception"; readonly fields: { readonly error: string } };
@@ -45,7 +45,7 @@ const byNumber = (side: Side) =>
 const REQUESTS = byNumber("request");
 const REPLIES = byNumber("reply");
 
-/** One frame: the length of the message as a varint, then the message with its one member. */
+/** One frame: the length of the message as a varint, then the message with its only member. */
 function frame(number: number, type: AnyMessage, fields: object): Uint8Array {
   const member = encodeMessage(type, fields);
   const head = encodeVarint(number * 8 + LENGTH_DELIMITED);
@@ -68,7 +68,7 @@ export function exceptionFrame(error: string): Uint8Array {
   return frame(EXCEPTION_REPLY, exception, { error });
 }
 
-/** @throws MalformedProtobufError also for a call that is not part of ABCI or not supported */
+/** @throws MalformedProtobufError also for a call that is unknown to ABCI or not supported */
 export function decodeRequest(bytes: Uint8Array): AbciRequest {
   const [number, member] = memberOf(bytes);
   const known = REQUESTS.get(number);
@@ -92,7 +92,7 @@ export function decodeReply(bytes: Uint8Array): AbciReply {
   return { call, fields: decodeMessage(type, member) } as unknown as AbciReply;
 }
 
-/** Number and bytes of the one member of a oneof. */
+/** Number and bytes of the only member of a oneof. */
 function memberOf(bytes: Uint8Array): readonly [number, Uint8Array] {
   const reader = new WireReader(bytes);
   const tag = reader.uint32();
@@ -102,11 +102,11 @@ function memberOf(bytes: Uint8Array): readonly [number, Uint8Array] {
   return [tag >>> 3, member];
 }
 
-/** Cuts a stream of bytes into messages. */
+/** Splits a byte stream into messages. */
 export class FrameReader {
   #chunks: Uint8Array[] = [];
   #length = 0;
-  /** Bytes needed before the next message can be cut off; saves joining chunks for each that arrives. */
+  /** Bytes needed to complete the next message; avoids joining chunks on each arrival. */
   #wanted = 1;
 
   /**

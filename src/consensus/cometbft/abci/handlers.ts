@@ -34,16 +34,16 @@ import type { AbciHandlers } from "./server.ts";
 
 export type HandlerOptions = {
   readonly version: string;
-  /** First height the engine decides. Until it has decided one, `info` reports height 0. */
+  /** First height that the engine decides. Until then, `info` reports height 0. */
   readonly initialHeight: number;
-  /** Asked before each connection to a peer. */
+  /** Consulted before each connection to a peer. */
   readonly peers?: PeerFilter;
-  /** CometBFT removes its blocks before this height; 0, the default: it keeps them. Asked after each commit. */
+  /** CometBFT removes its blocks before this height; 0, the default: it keeps them. Called after each commit. */
   readonly retainHeight?: () => number;
   readonly watchers?: readonly BlockWatcher[];
 };
 
-/** CometBFT sent a request its own rules exclude, or a genesis with other keys. */
+/** CometBFT sent a request that its own rules exclude, or a genesis with other keys. */
 class UnexpectedRequestError extends NodeError {
   readonly code = "ABCI_UNEXPECTED_REQUEST";
 }
@@ -74,8 +74,8 @@ const FLAGS = new Map<number, LastCommit["votes"][number]["flag"]>([
 ]);
 
 /**
- * The application behind the ABCI socket. Replies are checked before they are sent: a contradiction in one of them halts the consensus
- * of this node, of all nodes when it is deterministic.
+ * The application behind the ABCI socket. Replies are checked before they are sent: a contradictory reply halts this node's consensus, or that
+ * of all nodes if it is deterministic.
  */
 export function createAbciHandlers(
   { version, initialHeight, peers, retainHeight = () => 0, watchers = [] }: HandlerOptions,
@@ -159,7 +159,7 @@ export function createAbciHandlers(
   };
 }
 
-/** CometBFT connects to a peer where the code is 0. */
+/** CometBFT connects to a peer if the code is 0. */
 function filterReply(path: string, peers: PeerFilter | undefined): { readonly code: number; readonly log?: string } {
   const peer = peers && filteredPeer(path);
   if (peer === undefined) return { code: 1, log: UNKNOWN_QUERY };
@@ -167,7 +167,7 @@ function filterReply(path: string, peers: PeerFilter | undefined): { readonly co
   return refusal === undefined ? { code: 0 } : { code: 1, log: refusal };
 }
 
-/** A node that has no chain yet and restores one behind the ABCI socket. */
+/** Handlers of a node that has no chain yet and restores one. */
 export function createRestoreHandlers(
   { version, peers }: Pick<HandlerOptions, "version" | "peers">,
   restore: Pick<Application, "info"> & RestoreCalls,
@@ -190,7 +190,7 @@ export function createRestoreHandlers(
   } satisfies Partial<AbciHandlers>;
 }
 
-/** What is restored of peers may wait for others that vouch for it. */
+/** A restore may wait for other peers that confirm its data. */
 type RestoreCalls = Pick<Application, "offerSnapshot"> & {
   applySnapshotChunk(...chunk: Parameters<Application["applySnapshotChunk"]>): ApplyResult | Promise<ApplyResult>;
 };
@@ -246,7 +246,7 @@ function blockOf(request: Request<"finalizeBlock">): BlockInput {
   };
 }
 
-/** @throws InvariantError when CometBFT would halt over it */
+/** @throws InvariantError if the reply would halt CometBFT */
 function finalizedReply(result: BlockResult, txCount: number): Partial<Reply<"finalizeBlock">> {
   const { appHash, results, validatorUpdates, evidenceAgeSeconds } = result;
   invariant(results.length === txCount, `${txCount} transactions need as many results`);
@@ -269,7 +269,7 @@ const NO_UPDATES = {
   authority: undefined,
 };
 
-/** CometBFT drops evidence that is too old by both measures: with one block for the first, only the time decides. */
+/** CometBFT drops evidence that is too old both in blocks and in time. With a limit of one block, only the time decides. */
 function evidenceOf(seconds: number | null) {
   const maxBytes = BigInt(EVIDENCE_BYTES_MAX);
   const durationOf = (whole: number) => ({ seconds: BigInt(whole), nanos: 0 });
@@ -291,7 +291,7 @@ function txResultOf({ code, gasWanted, gasUsed }: TxResult): Reply<"finalizeBloc
   };
 }
 
-/** A validator as ABCI writes it. */
+/** A validator in ABCI's form. */
 export function updateOf({ publicKey, power }: Validator): ValidatorUpdate {
   const none = undefined;
   return {

@@ -84,7 +84,7 @@ test("HeadAge is late later after a sign at the block that became the head than 
   }
 });
 
-test("HeadAge counts the fraction of a second of a decided block, not that of one from before the start", () => {
+test("HeadAge counts fractions of a second for decided blocks, not for one from before the start", () => {
   const { age, pass, decide } = open(1_000);
   assert.equal(age.ms, 60_000);
   pass(1_900);

@@ -2,21 +2,21 @@ import type { BlockInput } from "../../application.ts";
 import type { ConsensusStep } from "../../engine.ts";
 import { proposeTimeoutMs } from "../home/config.ts";
 
-/** Clocks of machines differ, and processes pause: no head is late sooner, however short the block time is. */
+/** Clocks differ between machines, and processes pause: no head is late sooner, however short the block time is. */
 const LATE_MS_MIN = 4_500;
-/** Votes travel, and CometBFT is asked for its round only so often. */
+/** Allows for the latency of votes and the interval at which CometBFT is polled for its round. */
 const SLACK_MS = 500;
 
 /**
- * How long a node in `round` may hear nothing of consensus. A round without a proposer is silent for the commit timeout and the wait for a proposal. A
- * slow machine gets another block time. A sign of the network at an earlier block allows the time of the blocks since then.
+ * How long a node in `round` may hear nothing of consensus. A round without a proposer is silent for the commit timeout and the proposal
+ * timeout. A slow machine gets another block time. A sign at an earlier block allows the time of the blocks since then.
  * @param blocks from the block that the network had not decided to the next one
  */
 export function lateHeadMs(blockTimeMs: number, round: number, blocks = 0): number {
   return Math.max(LATE_MS_MIN, (2 + blocks) * blockTimeMs + proposeTimeoutMs(blockTimeMs, round) + SLACK_MS);
 }
 
-/** CometBFT's number of the step in which it has the votes for a block, and waits for the block: others may be far ahead. */
+/** CometBFT's number of the step in which it has the votes for a block and waits for the block: others may be far ahead. */
 const COMMIT_STEP = 8;
 
 type VotedRound = {
@@ -30,13 +30,13 @@ type VotedRound = {
 type HeadAgeModules = {
   /** Unix milliseconds. */
   readonly wallClock: () => number;
-  /** Milliseconds of a clock that never jumps. */
+  /** Monotonic milliseconds. */
   readonly now: () => number;
   /** Unix seconds of the newest block. */
   readonly timestamp: () => number;
 };
 
-/** The network had not decided block `height` then. */
+/** At this time, the network had not decided block `height`. */
 type Sign = { readonly height: number; readonly atMs: number };
 
 /**
@@ -56,15 +56,15 @@ type Sign = { readonly height: number; readonly atMs: number };
 export class HeadAge {
   readonly #modules: HeadAgeModules;
   readonly #pace: { readonly blockTimeMs: number };
-  /** Height and Unix milliseconds of the block that was decided last. */
+  /** Height and Unix milliseconds of the last decided block. */
   #decided: { readonly height: number; readonly ms: number } | undefined;
-  /** By the clock that never jumps. */
+  /** By the monotonic clock. */
   #seen: Sign | undefined;
-  /** By the clocks of the validators. */
+  /** By the validators' clocks. */
   #voted: Sign | undefined;
   #round: { readonly step: ConsensusStep; readonly isVoted: boolean } | undefined;
 
-  /** @param pace may change with the blocks */
+  /** @param pace may change from block to block */
   constructor(pace: { readonly blockTimeMs: number }, modules: HeadAgeModules) {
     this.#modules = modules;
     this.#pace = pace;
@@ -108,13 +108,13 @@ export class HeadAge {
     );
   }
 
-  /** The next block takes longer than one does whose proposer is there: rounds and votes are worth a look. */
+  /** Whether the next block takes longer than with a working proposer, so that polling rounds and votes pays. */
   get isOverdue(): boolean {
     const quietMs = Math.min(this.ms, this.#modules.now() - (this.#seen?.atMs ?? Number.NEGATIVE_INFINITY));
     return quietMs > 2 * this.#pace.blockTimeMs;
   }
 
-  /** The sign says nothing of now. */
+  /** Whether the sign is too old to tell about the present. */
   #isPast(sign: Sign | undefined, now: number): boolean {
     if (sign === undefined) return true;
     const { height, atMs } = sign;
@@ -137,5 +137,5 @@ export class HeadAge {
   }
 }
 
-/** The time of a block is when the network decided the one before. */
+/** A block's time is when the network decided its predecessor. */
 const HEAD_TIME_BLOCKS = 2;

@@ -1,4 +1,4 @@
-/** ABCI 2.0 as CometBFT v0.40 speaks it: every message as a table. Numbers are those of `tendermint/abci/types.proto`. */
+/** ABCI 2.0 as in CometBFT v0.40: every message as a table. Numbers are those of `tendermint/abci/types.proto`. */
 import { type MessageOf, message, optional, repeated, single } from "./protobuf.ts";
 
 const timestamp = message({ seconds: single(1, "int64"), nanos: single(2, "int32") });
@@ -101,7 +101,7 @@ const proposedBlock = {
   proposerAddress: single(8, "bytes"),
 } as const;
 
-/** Each call with the number of its request and of its reply in the two oneofs, and the form of both. */
+/** Each call with the numbers of its request and reply in the two oneofs, and the form of both. */
 export const CALLS = {
   echo: {
     request: [1, message({ message: single(1, "string") })],
@@ -263,7 +263,7 @@ export const CALLS = {
   },
 } as const;
 
-/** Vote extensions are off: these calls are known by number only, so that the exception names them. */
+/** Vote extensions are disabled: these calls have only a number, so that the exception names them. */
 export const UNSUPPORTED_REQUESTS: ReadonlyMap<number, string> = new Map([
   [18, "extend_vote"],
   [19, "verify_vote_extension"],

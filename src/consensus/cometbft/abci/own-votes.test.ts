@@ -36,7 +36,7 @@ test("a validator whose signatures are missing from sixteen blocks in a row is a
   assert.equal(votes.problem, undefined);
 });
 
-test("blocks of a time in which the node was away are not counted, nor are those of others", () => {
+test("blocks made while the node was away, and blocks of others, do not count", () => {
   const { votes, blocks, headAge, own } = open();
   headAge.isLate = true;
   blocks(100, "absent");

@@ -6,7 +6,7 @@ export class MalformedProtobufError extends NodeError {
   readonly code = "ABCI_MALFORMED_PROTOBUF";
 }
 
-/** Scalars of proto3 that ABCI and signed votes use, with their TypeScript types. 64-bit integers are bigints. */
+/** Scalars of proto3 in ABCI and signed votes, with their TypeScript types. 64-bit integers are bigints. */
 type Scalars = {
   readonly bytes: Uint8Array;
   readonly string: string;
@@ -23,13 +23,13 @@ type FieldType = keyof Scalars | MessageType<Fields>;
 type Field = {
   readonly number: number;
   readonly type: FieldType;
-  /** `optional` fields are undefined when absent; all others have the zero value of their type. */
+  /** `optional` fields are undefined if absent; all others have the zero value of their type. */
   readonly label: "single" | "repeated" | "optional";
 };
 
 export type Fields = Readonly<Record<string, Field>>;
 
-/** A message as data: its fields by name. `encodeMessage` and `decodeMessage` do the rest. */
+/** A message as data: its fields by name, for `encodeMessage` and `decodeMessage`. */
 export type MessageType<F extends Fields> = {
   readonly fields: F;
   /** In the order of the table. */
@@ -87,10 +87,10 @@ const FIXED32 = 5;
 const LENGTH_BYTES_MAX = 5;
 
 const UINT64_MASK = (1n << 64n) - 1n;
-/** Up to here a number is exact. */
+/** Largest exact number. */
 const MAX_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** The wire form of `value` (proto3: fields that are zero are left out, in the order of the table). */
+/** The wire form of `value` (proto3: omits zero fields, in the order of the table). */
 export function encodeMessage<F extends Fields>(type: MessageType<F>, value: Partial<MessageFields<F>>): Uint8Array {
   const out: Uint8Array[] = [];
   for (const entry of type.entries) {
@@ -108,7 +108,7 @@ export function encodeMessage<F extends Fields>(type: MessageType<F>, value: Par
 }
 
 /**
- * The message in `bytes`; byte fields are views of it. Unknown fields are skipped, of a repeated single field the last counts.
+ * Decodes `bytes`; byte fields are views of it. Skips unknown fields; the last value of a repeated single field counts.
  * @throws MalformedProtobufError
  */
 export function decodeMessage<F extends Fields>(type: MessageType<F>, bytes: Uint8Array): MessageFields<F> {
@@ -149,13 +149,13 @@ export function decodeMessage<F extends Fields>(type: MessageType<F>, bytes: Uin
   return result as MessageFields<F>;
 }
 
-/** An unsigned LEB128 varint, as it stands before each message on the socket and inside messages. */
+/** An unsigned LEB128 varint, as before each message on the socket and inside messages. */
 export function encodeVarint(value: bigint | number): Uint8Array {
   if (value >= 0 && value < 0x80) return Uint8Array.of(Number(value));
   const bytes: number[] = [];
   let big = BigInt(value) & UINT64_MASK;
   for (; big > MAX_EXACT; big >>= 7n) bytes.push(Number(big & 0x7fn) | 0x80);
-  // Numbers are several times as fast as bigints.
+  // Numbers are several times faster than bigints.
   let rest = Number(big);
   for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes.push((rest % 0x80) | 0x80);
   bytes.push(rest);
@@ -163,8 +163,8 @@ export function encodeVarint(value: bigint | number): Uint8Array {
 }
 
 /**
- * The varint at `start` as a length: it may still be arriving.
- * @returns undefined where it is cut short
+ * The varint at `start` as a length; it may still be incomplete.
+ * @returns undefined if it is incomplete
  * @throws MalformedProtobufError from 2^35 on
  */
 export function lengthAt(
@@ -217,7 +217,7 @@ function writeField(out: Uint8Array[], entry: Entry, value: unknown, evenIfZero:
       : type === "bytes"
         ? (value as Uint8Array)
         : Buffer.from(value as string, "utf8");
-  // A message that is there is written even when it is empty: the receiver tells it from one that is not.
+  // A present message is written even if empty: the receiver distinguishes it from an absent one.
   if (bytes.length === 0 && typeof type === "string" && !evenIfZero) return;
   out.push(tag, encodeVarint(bytes.length), bytes);
 }
@@ -270,7 +270,7 @@ function readValue(reader: WireReader, { type, wireType: expected }: Entry, wire
   }
 }
 
-/** The wire form, read forward. */
+/** Reads the wire form sequentially. */
 export class WireReader {
   readonly #bytes: Uint8Array;
   #at = 0;
@@ -299,7 +299,7 @@ export class WireReader {
     throw new MalformedProtobufError("varint of more than ten bytes");
   }
 
-  /** A tag or a length, which most often is one byte. */
+  /** A tag or a length, usually one byte. */
   uint32(): number {
     const first = this.#bytes[this.#at];
     if (first !== undefined && first < 0x80) {

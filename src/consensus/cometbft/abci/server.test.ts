@@ -163,7 +163,7 @@ test("bytes that are no request end the connection, and only that one", async ()
   await good.call("info");
 });
 
-test("the loss of the consensus connection is reported once, that of others is not", async () => {
+test("the loss of the consensus connection is reported once, and of other connections never", async () => {
   const { path, lost } = await start({ commit: () => ({}), info: () => ({}) });
   const [consensus, query] = [await connect(path), await connect(path)];
   await consensus.call("commit");

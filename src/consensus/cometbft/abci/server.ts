@@ -4,7 +4,7 @@ import { assertSocketPath } from "../home/home.ts";
 import { type AbciRequest, decodeRequest, exceptionFrame, FrameReader, replyFrame } from "./frames.ts";
 import type { CallName, Reply, Request } from "./messages.ts";
 
-/** Answers the calls of ABCI; `echo` and `flush` are the server's own. */
+/** Handlers of ABCI's calls; the server itself answers `echo` and `flush`. */
 export type AbciHandlers = {
   readonly [Name in Exclude<CallName, "echo" | "flush">]: (
     fields: Request<Name>,
@@ -14,27 +14,27 @@ export type AbciHandlers = {
 type AbciServerOptions = {
   /** Path of the socket, at most 107 bytes. A stale file is removed. */
   readonly path: string;
-  /** Called once the connection that drives consensus is gone, or another one takes its place. */
+  /** Called once the connection that drives consensus is gone or replaced. */
   readonly onEngineLost: () => void;
-  /** Called with the error of a call. CometBFT ends itself when its connection does. */
+  /** Called with the error of a call. CometBFT exits when its connection ends. */
   readonly onFailure: (error: unknown, call: string) => void;
 };
 
 export type AbciServer = {
-  /** Connections that are open. CometBFT holds four. */
+  /** Number of open connections. CometBFT opens four. */
   connections(): number;
-  /** Ends every connection and removes the socket. */
+  /** Ends all connections and removes the socket. */
   close(): Promise<void>;
 };
 
-/** CometBFT opens four, and four more while those of a run that was killed close. */
+/** CometBFT opens four; as many of a killed run may still be closing. */
 export const CONNECTIONS_MAX = 16;
 
-/** Replies are written together up to so many bytes; the largest reply, a chunk of a snapshot, has four times as many. */
+/** Replies are batched up to this size; the largest reply, a snapshot chunk, has four times as much. */
 const BATCH_BYTES = 1 << 20;
 
 type ConnectionEvents = Pick<AbciServerOptions, "onFailure"> & {
-  /** Called before each call of consensus. */
+  /** Called before each consensus call. */
   readonly onConsensusCall: () => void;
 };
 
@@ -48,16 +48,16 @@ const CONSENSUS_CALLS: ReadonlySet<CallName> = new Set([
 ]);
 
 /**
- * Listens where CometBFT dials. Replies of a connection are sent in the order of its requests, all that are ready in one write:
- * CometBFT waits for the reply to the `flush` after each call.
- * @throws SocketPathTooLongError, and what listening throws
+ * Listens where CometBFT dials. Replies of a connection are sent in the order of its requests, all available ones in one write: CometBFT waits
+ * for the reply to the `flush` after each call.
+ * @throws SocketPathTooLongError, and errors of listening
  */
 export async function listenAbci(options: AbciServerOptions, handlers: AbciHandlers): Promise<AbciServer> {
   const { path } = options;
   assertSocketPath(path);
   rmSync(path, { force: true });
   const sockets = new Set<Socket>();
-  /** The connection that the newest call of consensus came in on. */
+  /** The connection of the newest consensus call. */
   let driver: AbciConnection | undefined;
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -68,7 +68,7 @@ export async function listenAbci(options: AbciServerOptions, handlers: AbciHandl
         const replaced = driver;
         driver = connection;
         if (replaced === undefined) return;
-        // Its CometBFT is gone, and its end may be seen only after the new one has begun a block.
+        // Its CometBFT is gone, and its end may become visible only after the new one has begun a block.
         replaced.replace();
         options.onEngineLost();
       },
@@ -105,8 +105,8 @@ function listen(server: Server, path: string): Promise<void> {
 }
 
 /**
- * One of CometBFT's connections: requests in, replies in the same order. Nothing is read while a reply is computed or waits to be sent, so that
- * a connection holds the requests of one read and the replies of one write.
+ * One of CometBFT's connections: requests in, replies in the same order. It reads nothing while a reply is computed or waits to be sent, so it
+ * holds the requests of one read and the replies of one write.
  */
 class AbciConnection {
   readonly #socket: Socket;
@@ -123,11 +123,11 @@ class AbciConnection {
     this.#events = events;
     socket.setNoDelay(true);
     socket.on("data", (chunk: Buffer) => this.#receive(chunk));
-    // The supervisor sees CometBFT end; "close" follows every error.
+    // The supervisor sees CometBFT exit; "close" follows every error.
     socket.on("error", () => {});
   }
 
-  /** Nothing of it is answered any more: another connection drives consensus. */
+  /** Answers nothing more: another connection drives consensus. */
   replace(): void {
     this.#requests.length = 0;
     this.#isBusy = true;
@@ -144,7 +144,7 @@ class AbciConnection {
     if (!this.#isBusy) this.#run();
   }
 
-  /** Answers requests that were read; continues once a promise settles, or once replies were sent. */
+  /** Answers received requests; continues once a promise settles, or once replies were sent. */
   #run(): void {
     this.#isBusy = true;
     const replies: Uint8Array[] = [];
@@ -175,7 +175,7 @@ class AbciConnection {
     this.#continueAfter(replies);
   }
 
-  /** Writes `replies` and goes on once they are sent. */
+  /** Writes `replies` and continues once they are sent. */
   #continueAfter(replies: readonly Uint8Array[]): void {
     const socket = this.#socket;
     this.#write(replies);
@@ -203,7 +203,7 @@ class AbciConnection {
     if (replies.length > 0 && !this.#socket.destroyed) this.#socket.write(Buffer.concat(replies));
   }
 
-  /** CometBFT gets the reason for its log, except of a commit: a reply of any kind could be taken for an acknowledgement. */
+  /** Sends CometBFT the reason for its log, except for a commit: any reply could be taken for an acknowledgement. */
   #fail(error: unknown, call: string): void {
     this.#requests.length = 0;
     this.#isBusy = true;

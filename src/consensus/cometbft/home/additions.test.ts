@@ -89,7 +89,7 @@ test("every key of CometBFT's configuration is one that operators may add, or is
   ]);
 });
 
-test("parseEngineAdditions refuses what CometBFT has not, values of another kind, and what is no TOML", () => {
+test("parseEngineAdditions rejects unknown keys, values of another type, and invalid TOML", () => {
   const broken = [
     "p2p.seed_mod = true",
     "[p2p2]\nseed_mode = true",
@@ -109,7 +109,7 @@ test("parseEngineAdditions refuses what CometBFT has not, values of another kind
   assert.equal(parseEngineAdditions("# nothing\n", "f").size, 0);
 });
 
-test("additions replace and extend what the node writes, and leave the rest", () => {
+test("additions replace and extend the node's configuration, and keep the rest", () => {
   const text = '[p2p]\nseed_mode = true\nsend_rate = 7\n[instrumentation]\nnamespace = "cmt"\n';
   const before = tablesOf(engineConfigToml({ ...CONFIG, additions: new Map() }));
   const after = tablesOf(engineConfigToml({ ...CONFIG, additions: parseEngineAdditions(text, "f") }));

@@ -2,7 +2,7 @@ import { parse, TomlError } from "smol-toml";
 import { NodeError } from "../../../base/errors.ts";
 import { isJsonObject } from "../../../base/primitives/shape.ts";
 
-/** The operator's additions to CometBFT's configuration have a key that the node decides, that does not exist, or a value of another kind. */
+/** The operator's additions to CometBFT's configuration contain a key that the node controls, an unknown key, or a value of another type. */
 class EngineAdditionsError extends NodeError {
   readonly code = "ENGINE_ADDITIONS";
 }
@@ -15,8 +15,8 @@ type Value = string | number | boolean;
 export type EngineAdditions = ReadonlyMap<string, Value>;
 
 /**
- * What an operator may add to CometBFT's configuration: every key of v0.40 that neither follows from a setting of the node, nor has to be equal
- * on all nodes, nor takes from the node what it relies on.
+ * Keys of CometBFT's configuration that an operator may set: keys of v0.40 that do not follow from a setting of the node, need not be equal on
+ * all nodes, and on which the node does not rely.
  */
 const FREE_KEYS: Readonly<Record<string, Kind>> = {
   event_bus_buffer_capacity: "number",
@@ -42,7 +42,7 @@ const FREE_KEYS: Readonly<Record<string, Kind>> = {
   "instrumentation.namespace": "text",
 };
 
-/** Keys that the node decides, or whole tables of them, and why. The first row that fits counts. */
+/** Keys or whole tables that the node controls, and why. The first matching row counts. */
 const OWNED_KEYS: readonly (readonly [path: string, reason: string])[] = [
   ["proxy_app", "the node listens there for CometBFT"],
   ["abci", "the node listens on a socket"],
@@ -81,7 +81,7 @@ const OWNED_KEYS: readonly (readonly [path: string, reason: string])[] = [
   ["instrumentation.prometheus_listen_addr", "set cometbft.metrics-address"],
 ];
 
-/** No person writes a larger file. */
+/** Far larger than a file written by hand. */
 const BYTES_MAX = 64 << 10;
 
 /** A duration in Go's notation. */
@@ -101,7 +101,7 @@ export function parseEngineAdditions(text: string, file: string): EngineAddition
   return additions;
 }
 
-/** `config` with the additions in place; nothing of `config` changes. */
+/** A copy of `config` with the additions. */
 export function withAdditions(config: EngineConfigTable, additions: EngineAdditions): EngineConfigTable {
   const merged: Record<string, Value | Record<string, Value>> = {};
   for (const [key, value] of Object.entries(config)) {
@@ -145,7 +145,7 @@ function collect(table: object, prefix: string, file: string, into: Map<string, 
   }
 }
 
-/** Nothing in that table is free. */
+/** Whether no key in that table may be set. */
 function isOwnedWhole(path: string): boolean {
   const isOwned = OWNED_KEYS.some(([owned]) => owned === path);
   return isOwned && !Object.keys(FREE_KEYS).some((free) => free.startsWith(`${path}.`));

@@ -6,7 +6,7 @@ import { FOLLOWER_STATE_FILE, KEY_FILES } from "../signing/key-files.ts";
 import { SIGNING_STATE_FILE } from "../signing/signing-state.ts";
 import { type EngineAdditions, type EngineConfigTable, withAdditions } from "./additions.ts";
 
-/** The part of CometBFT's configuration that depends on the node. Everything else has CometBFT's default or the value below. */
+/** The parts of CometBFT's configuration that depend on the node. All others have CometBFT's default or the value below. */
 type EngineConfig = {
   /** Path of the socket the application listens on. */
   readonly abciSocket: string;
@@ -17,9 +17,9 @@ type EngineConfig = {
   readonly externalAddress: string;
   readonly peers: PeerSettings;
   readonly p2p: PeerExchange;
-  /** Nodes share one machine or one private net: addresses that repeat or are not routable are accepted. */
+  /** Nodes share one machine or private network: repeated and unroutable addresses are accepted. */
   readonly isLocalNet: boolean;
-  /** `host:port` where CometBFT serves its own metrics; empty: it does not. */
+  /** `host:port` where CometBFT serves its own metrics; empty: disabled. */
   readonly metricsAddress: string;
   readonly additions: EngineAdditions;
   readonly blockTimeMs: number;
@@ -32,9 +32,9 @@ type EngineConfig = {
   };
 };
 
-/** How a node finds peers besides its persistent ones, and how many it accepts. */
+/** How a node finds peers besides its persistent ones, and the maximum it accepts. */
 type PeerExchange = {
-  /** Addresses of peers are asked of peers and passed on. */
+  /** Whether to exchange peer addresses with peers. */
   readonly isEnabled: boolean;
   /** Nodes that provide addresses of others, `id@host:port`. */
   readonly seeds: readonly string[];
@@ -43,19 +43,22 @@ type PeerExchange = {
   readonly inboundMax: number;
 };
 
-/** Oldest block that a light client trusts at the start of state sync: validators of older blocks have nothing left to lose. */
+/** Maximum age of the block that a light client trusts at the start of state sync: validators of older blocks have nothing left to lose. */
 export const TRUST_HOURS = 168;
 
-/** Most bytes of one gossiped transaction and of one batch; equal on all nodes, or a larger message costs its sender the connection. */
+/** Maximum bytes of one gossiped transaction and of one batch; equal on all nodes, since a larger message costs its sender the connection. */
 const GOSSIP_BYTES_MAX = 1 << 20;
 
-/** Bytes a second to and from one peer: CometBFT's 5 MB delays blocks above 1 MB. */
+/** Bytes per second to and from one peer: CometBFT's default of 5 MB delays blocks above 1 MB. */
 const PEER_RATE_BYTES = 20 << 20;
 
-/** CometBFT's own RPC in its home, which is its working directory and no other user's. It has no authentication, so it has no port. */
+/**
+ * CometBFT's RPC socket, relative to its home, which is its working directory and private to this user. It has no authentication, so it has no
+ * port.
+ */
 export const ENGINE_RPC_SOCKET = "rpc.sock";
 
-/** The key that CometBFT signs with: none, the one in its home, or that of the signer that connects to `address`. */
+/** CometBFT's signing key: none, the one in its home, or that of the signer that connects to `address`. */
 export type EngineKey =
   | { readonly kind: "none" }
   | { readonly kind: "file" }
@@ -71,7 +74,7 @@ type Pace = {
   readonly peer_gossip_sleep_duration: string;
 };
 
-/** CometBFT's `config.toml`. Unknown keys are ignored there without a word, so every one is written from this table, or checked as an addition. */
+/** CometBFT's `config.toml`. CometBFT silently ignores unknown keys, so each key comes from this table or is checked as an addition. */
 export function engineConfigToml(config: EngineConfig): string {
   const table: EngineConfigTable = {
     proxy_app: `unix://${config.abciSocket}`,
@@ -80,12 +83,12 @@ export function engineConfigToml(config: EngineConfig): string {
     ...keySettings(config.key),
     log_format: "json",
     log_level: "info",
-    // It asks the application about each peer, since the application knows the removed ones.
+    // Asks the application about each peer, since it knows the removed ones.
     filter_peers: true,
     rpc: {
-      // Relative to its home: peers are told this address, and a path may have characters that an address has not.
+      // Relative to its home: peers are told this address, and an absolute path may contain characters that are invalid in it.
       laddr: `unix://${ENGINE_RPC_SOCKET}`,
-      // `dial_peers`, for the one user who can open the socket.
+      // For `dial_peers`; only this user can open the socket.
       unsafe: true,
     },
     p2p: {
@@ -136,7 +139,7 @@ export function engineConfigToml(config: EngineConfig): string {
   return stringify(withAdditions(table, config.additions));
 }
 
-/** Without a key to sign with, and beside a remote signer, CometBFT has the follower's: it makes one where its file is missing. */
+/** Without a signing key, and with a remote signer, CometBFT uses the follower's: it creates a key if the file is missing. */
 function keySettings(key: EngineKey) {
   const isFile = key.kind === "file";
   return {
@@ -146,7 +149,7 @@ function keySettings(key: EngineKey) {
   };
 }
 
-/** Consensus pace for a block time; it is each node's own setting, so all nodes of a chain should have the same. */
+/** Consensus timeouts for a block time. Each node has its own setting, so all nodes of a chain should have the same. */
 function paceOf(blockTimeMs: number): Pace {
   const isFast = isFastPace(blockTimeMs);
   return {
@@ -159,14 +162,14 @@ function paceOf(blockTimeMs: number): Pace {
   };
 }
 
-/** How long validators wait for the proposal of a round. A machine that needs longer has the rounds after it. */
+/** How long validators wait for the proposal of a round. Slower machines use later rounds. */
 export function proposeTimeoutMs(blockTimeMs: number, round: number): number {
   return blockTimeMs < 1000 ? 1_000 + 200 * round : 2_000 + 1_000 * round;
 }
 
-/** CometBFT waits so long after each block: no two are closer. */
+/** CometBFT waits this long after each block: the minimum block interval. */
 export function commitTimeoutMs(blockTimeMs: number): number {
-  // Rounds of votes take some 100 to 300 ms of each block; the commit timeout is the rest.
+  // Voting takes about 100 to 300 ms of each block; the commit timeout is the rest.
   return Math.round(
     isFastPace(blockTimeMs) ? Math.max(10, blockTimeMs - 50) : blockTimeMs - Math.min(300, blockTimeMs / 10),
   );
@@ -177,24 +180,24 @@ function isFastPace(blockTimeMs: number): boolean {
 }
 
 /**
- * Voting power of a validator. CometBFT does not fetch blocks for one without which no two thirds are left, and computes that with a third of the
- * power in integers: with a power of 1 each of up to five counted as such, and had to catch up block by block.
+ * Voting power of a validator. CometBFT does not block-sync for a validator without which no two-thirds majority remains, and computes that with
+ * a third of the power in integers: with a power of 1, each of up to five validators counted as such and had to catch up block by block.
  */
 const VALIDATOR_POWER = 10;
 
-/** What CometBFT's genesis says of a chain. */
+/** The chain's data for CometBFT's genesis. */
 type EngineGenesis = {
   readonly chainId: bigint;
   /** Unix seconds; the first block has exactly this time. */
   readonly genesisTime: number;
-  /** Height of the first block that CometBFT decides: 1, or the block after those of a solo chain. */
+  /** First height that CometBFT decides: 1, or the block after those of a solo chain. */
   readonly initialHeight: number;
   readonly validators: readonly {
     /** 33 bytes, compressed */
     readonly publicKey: Uint8Array;
     readonly name: string;
   }[];
-  /** Power of each initial or later validator. `VALIDATOR_POWER` if not given. */
+  /** Power of each initial or later validator; default: `VALIDATOR_POWER`. */
   readonly power?: number;
   /** Hash of block 0. */
   readonly genesisHash: Hash;
@@ -204,19 +207,19 @@ type EngineGenesis = {
   readonly forks?: string;
 };
 
-/** EIP-7934 bounds a block to 10 MiB; CometBFT's own parts and room for evidence come on top of what it carries. */
+/** EIP-7934 limits a block to 10 MiB; CometBFT adds its own parts and evidence. */
 const BLOCK_BYTES_MAX = 8 << 20;
-/** Consensus parameters carry it; the EVM's rules bound gas, CometBFT enforces nothing with `mempool.type = "app"`. */
+/** Consensus parameters require a value; the EVM's rules bound gas, and CometBFT does not enforce it with `mempool.type = "app"`. */
 const NO_GAS_LIMIT = -1;
-/** Two days: the time that the slowest operator needs to act on it. */
+/** Two days for the slowest operator to act. */
 export const EVIDENCE_AGE_SECONDS = 172_800;
 const EVIDENCE_AGE_NANOS = BigInt(EVIDENCE_AGE_SECONDS) * 1_000_000_000n;
 export const EVIDENCE_AGE_BLOCKS = 100_000;
 export const EVIDENCE_BYTES_MAX = 65_536;
 
 /**
- * CometBFT's `genesis.json`, the same text for the same input: every node of a chain needs the same bytes. 64-bit integers are
- * strings, as Go's amino JSON has them.
+ * CometBFT's `genesis.json`; equal inputs give equal text, since all nodes of a chain need the same bytes. 64-bit integers are strings, as in
+ * Go's amino JSON.
  */
 export function engineGenesisJson(genesis: EngineGenesis): string {
   const { power = VALIDATOR_POWER } = genesis;

@@ -16,22 +16,22 @@ import { createFollowerKey, createValidatorKey } from "../signing/key-files.ts";
 import { createSigningState } from "../signing/signing-state.ts";
 import { ENGINE_RPC_SOCKET } from "./config.ts";
 
-/** The power of all validators has to stay below an eighth of 2^63. */
+/** The total power of all validators must stay below an eighth of 2^63. */
 const VALIDATOR_POWER_DIGITS = /^[1-9]\d{0,5}$/;
 
-/** What CometBFT's home says of its node and chain. */
+/** Node and chain of a CometBFT home. */
 type EngineHome = {
   /** Peer identity of this node. */
   readonly nodeId: string;
-  /** What its genesis says. */
+  /** From its genesis. */
   readonly initialHeight: number;
   readonly validators: readonly Signer[];
 };
 
 /**
- * CometBFT's home, whose keys are there (`createEngineKeys`). A genesis that is there is never touched.
- * @param genesisFor `genesis.json` of a chain whose only validator is this one; for a home that has none
- * @throws EngineHomeError for a genesis that cannot be read
+ * Prepares CometBFT's home, which has its keys (`createEngineKeys`). Never changes an existing genesis.
+ * @param genesisFor `genesis.json` of a chain with this node as its only validator, for a home without one
+ * @throws EngineHomeError for an unreadable genesis
  */
 export function prepareEngineHome(directory: string, genesisFor: () => string): EngineHome {
   const genesis = genesisPath(directory);
@@ -42,14 +42,14 @@ export function prepareEngineHome(directory: string, genesisFor: () => string): 
 /** CometBFT's store of blocks, in its `data`. */
 export const BLOCK_STORE = "blockstore.db";
 
-/** Whether CometBFT has stored nothing yet: only such a home can use state sync. */
+/** Whether CometBFT's store is empty: only such a home can use state sync. */
 export function isEngineStoreEmpty(directory: string): boolean {
   const store = join(directory, "data", BLOCK_STORE);
   if (!existsSync(store)) return true;
   return readdirSync(store).every((name) => !/\.(log|ldb|sst)$/.test(name) || statSync(join(store, name)).size === 0);
 }
 
-/** CometBFT's genesis in the home is that of another chain than ours. */
+/** CometBFT's genesis in the home belongs to another chain. */
 class EngineGenesisMismatchError extends NodeError {
   readonly code = "ENGINE_GENESIS_MISMATCH";
   constructor(what: string, details: { readonly file: string; readonly theirs: unknown; readonly ours: unknown }) {
@@ -62,8 +62,8 @@ class EngineGenesisMismatchError extends NodeError {
 }
 
 /**
- * A network would not accept the node's first block, or the node not that of the network.
- * @throws EngineGenesisMismatchError where the genesis in the home is that of another chain; EngineHomeError
+ * Otherwise the network would reject the node's first block, or the node the network's.
+ * @throws EngineGenesisMismatchError if the genesis in the home belongs to another chain; EngineHomeError
  */
 export function assertEngineGenesis(
   directory: string,
@@ -106,26 +106,26 @@ export function engineRpcSocket(directory: string): string {
   return path;
 }
 
-/** Replaces CometBFT's configuration, before each start of it: its socket of a run that was killed would keep the next one from listening. */
+/** Replaces CometBFT's configuration before each start, and removes the socket of a killed run, which would prevent listening. */
 export function writeEngineConfig(directory: string, configToml: string): void {
   chmodSync(directory, 0o700);
   rmSync(join(directory, ENGINE_RPC_SOCKET), { force: true });
   replaceFile(join(directory, "config", "config.toml"), configToml, 0o644);
 }
 
-/** Removes the socket at `unix://path`, which a run that was killed has left; anything else stays. */
+/** Removes a leftover socket at `unix://path`; keeps any other file. */
 export function removeLeftSocket(address: string): void {
   const path = /^unix:\/\/(.*)$/.exec(address)?.[1];
   if (path !== undefined && lstatSync(path, { throwIfNoEntry: false })?.isSocket()) rmSync(path);
 }
 
-/** The validators and first height of the genesis in the home. @throws EngineHomeError */
+/** The validators and initial height in the home's genesis. @throws EngineHomeError */
 export function readStartingSet(directory: string): StartingSet {
   const { initialHeight, validators } = readGenesis(genesisPath(directory));
   return { initialHeight, signers: validators };
 }
 
-/** Voting power of a validator that is voted in, by the genesis in the home. @throws EngineHomeError */
+/** Voting power of newly voted-in validators, by the home's genesis. @throws EngineHomeError */
 export function readValidatorPower(directory: string): number {
   const file = genesisPath(directory);
   const { validatorPower = "1" } = (readJsonFile(file) as GenesisFile).app_state ?? {};
@@ -137,11 +137,11 @@ export function readValidatorPower(directory: string): number {
   return Number(validatorPower);
 }
 
-/** The missing keys of a home that are created. */
+/** How to create missing keys of a home. */
 type KeyOptions = {
-  /** The validator's key is in a remote signer: none is made. */
+  /** The validator's key is in a remote signer: do not create one. */
   readonly isRemote?: boolean;
-  /** Of the validator, 32 bytes; random if not given. */
+  /** The validator's key, 32 bytes; random by default. */
   readonly privateKey?: Uint8Array;
 };
 
@@ -156,7 +156,7 @@ export function createEngineKeys(directory: string, { isRemote = false, privateK
   if (!isRemote) createValidatorKey(directory, privateKey);
 }
 
-/** Peer identity of the node whose home this is: 40 hex digits. */
+/** Peer id of the home's node: 40 hex digits. */
 export function nodeIdOf(directory: string): string {
   const { priv_key } = readJsonFile(nodeKeyPath(directory)) as { priv_key: { value: string } };
   return nodeId(Buffer.from(priv_key.value, "base64").subarray(0, 32));
@@ -201,9 +201,9 @@ function signerOf({ value }: { readonly value: string }, file: string): Signer {
   return { address, publicKey };
 }
 
-/** DER head of an ed25519 private key (RFC 8410) before its 32 bytes of seed. */
+/** DER prefix of an ed25519 private key (RFC 8410) before its 32-byte seed. */
 const ED25519_PKCS8_HEAD = Buffer.from("302e020100300506032b657004220420", "hex");
-/** Bytes of an ed25519 public key's DER form before the key. */
+/** Length of the DER prefix of an ed25519 public key. */
 const ED25519_SPKI_HEAD_BYTES = 12;
 
 /** CometBFT's `node_key.json`: the ed25519 key of the peer-to-peer handshake. @param seed 32 bytes */
@@ -212,7 +212,7 @@ function nodeKeyFile(seed: Uint8Array): object {
   return { priv_key: { type: "tendermint/PrivKeyEd25519", value } };
 }
 
-/** Peer identity: the first 20 bytes of SHA-256 of the public key, 40 hex digits. */
+/** Peer id: the first 20 bytes of SHA-256 of the public key, 40 hex digits. */
 function nodeId(seed: Uint8Array): string {
   return createHash("sha256").update(nodePublicKey(seed)).digest("hex").slice(0, 40);
 }
@@ -231,7 +231,7 @@ function base64(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("base64");
 }
 
-/** Longest path of a unix socket that Linux takes (sun_path less its terminator). */
+/** Maximum path length of a unix socket on Linux (sun_path less its terminator). */
 const SOCKET_PATH_BYTES_MAX = 107;
 
 /** The path is too long for a unix socket. */

@@ -55,7 +55,7 @@ test("without lists every node may connect but those that were removed", () => {
   assert.match(exposition(), /evmint_refused_peers_total\{source="removed"\} 1/);
 });
 
-test("a contract that does not answer allows nobody", () => {
+test("a contract that does not answer allows no node", () => {
   const { isAllowed, exposition } = setup({ contract: {} });
   assert.deepEqual(isAllowed(NAMED, OTHER, SEED), [false, false, false]);
   assert.match(exposition(), /evmint_refused_peers_total\{source="unanswered"\} 3/);

@@ -6,20 +6,20 @@ import type { NodesContract } from "./nodes-contract.ts";
 
 /** Decides which nodes CometBFT connects to. */
 export type PeerFilter = {
-  /** Why the node with this id, 40 lower-case hex digits, is not connected to; undefined where it may be. */
+  /** Why not to connect to the node with this id, 40 lower-case hex digits; undefined: it is permitted. */
   refusal(id: string): string | undefined;
 };
 
 type NodePermissionsModules = {
-  /** What this node's operator decided. */
+  /** The operator's decisions. */
   readonly lists: PeerLists;
   /** Ids of `cometbft.seeds`. */
   readonly seeds: readonly string[];
   /** undefined: every node may connect */
   readonly contract: NodesContract | undefined;
-  /** The newest block of this node is old, so the contract's answer there may be outdated. */
+  /** Whether this node's newest block is old, so that the contract's answer may be outdated. */
   readonly isLate: () => boolean;
-  /** Ends all connections: CometBFT has no call that ends one. */
+  /** Ends all connections: CometBFT cannot end a single one. */
   readonly restart: () => void;
   readonly metrics: Pick<Metrics, "counter">;
   readonly log: Logger;
@@ -28,7 +28,7 @@ type NodePermissionsModules = {
   readonly timers: Pick<Timers, "after">;
 };
 
-/** Where a refusal comes from. */
+/** The source of a refusal. */
 type Source = "removed" | "contract" | "unanswered";
 
 const REASONS: Readonly<Record<Source, string>> = {
@@ -38,27 +38,29 @@ const REASONS: Readonly<Record<Source, string>> = {
 };
 
 /**
- * All nodes see a change of the contract in the same block. Each waits a random part of this before it restarts CometBFT, which takes two seconds,
- * so that a network does not lose its validators at once.
+ * All nodes see a change of the contract in the same block. Each waits a random part of this time before it restarts CometBFT, which takes two
+ * seconds, so that a network does not lose all validators at once.
  */
 const CUT_WITHIN_MS = 20_000;
 
-/** A stranger can dial without end; each line of the log stands for all refusals of this time. */
+/** A stranger can dial endlessly; each log line covers all refusals of this period. */
 const LOG_EVERY_MS = 10_000;
 
 /**
- * Which nodes may connect: no removed node, and with a permission contract only the nodes that it allows.
+ * Decides which nodes may connect: no removed node, and with a permission contract only nodes that it allows.
  *
- * It fails closed: a contract that does not answer allows no further node. Connections that exist stay then, since all nodes would lose all of them.
+ * It fails closed: a contract that does not answer allows no further node. Existing connections stay then, since otherwise all nodes would lose
+ * all of them.
  *
- * A node that is behind sees an old state, a new one none. It connects to the nodes that its operator names (persistent and trusted peers, seeds)
- * whatever the contract says there, else it would never learn what the contract says now. With a head of now the contract counts for these too.
+ * A node that is behind sees an old state, and a new node sees none. Such a node connects to the nodes that its operator names (persistent and
+ * trusted peers, seeds) whatever the contract says there; otherwise it would never learn the contract's current answer. With a current head, the
+ * contract decides about these nodes too.
  */
 export class NodePermissions implements PeerFilter {
   readonly #modules: NodePermissionsModules;
   readonly #random: () => number;
   readonly #refused: Counter;
-  /** Connected nodes that the contract refused in a state of now: they do not come back because this node is late. */
+  /** Nodes that were connected and that the contract refused in a current state: they stay refused when this node is late. */
   #disconnected: ReadonlySet<string> = new Set();
   #cut: Timer | undefined;
   #line: Timer | undefined;
@@ -83,12 +85,12 @@ export class NodePermissions implements PeerFilter {
     return REASONS[source];
   }
 
-  /** Whether there is no `refusal`; that method also counts and logs refused requests. */
+  /** Whether `refusal` returns undefined; that method also counts and logs refused requests. */
   mayConnect(id: string): boolean {
     return this.#sourceOfRefusal(id) === undefined;
   }
 
-  /** Ends connections to nodes that may not connect any more. @param connected ids */
+  /** Ends connections to nodes that may no longer connect. @param connected ids */
   enforce(connected: readonly string[]): void {
     if (this.#cut !== undefined) return;
     const strangers = connected.filter((id) => this.#isStranger(id));
@@ -101,7 +103,7 @@ export class NodePermissions implements PeerFilter {
     });
     this.#cut = this.#modules.timers.after(waitMs, "end of forbidden connections", () => {
       this.#cut = undefined;
-      // It may be allowed again.
+      // They may be allowed again.
       const last = strangers.filter((id) => this.#isStranger(id));
       if (last.length === 0) return;
       this.#disconnected = new Set([...[...this.#disconnected].filter((id) => this.#asksNo(id)), ...last]);
@@ -125,13 +127,13 @@ export class NodePermissions implements PeerFilter {
     return answer === "refused" ? "contract" : "unanswered";
   }
 
-  /** What decides about a connection that exists. */
+  /** Whether an existing connection is forbidden. */
   #isStranger(id: string): boolean {
     const source = this.#sourceOfRefusal(id);
     return source !== undefined && source !== "unanswered";
   }
 
-  /** Current blocks come only from this peer. */
+  /** Whether this peer is the only source of current blocks. */
   #isNeeded(id: string): boolean {
     return this.#modules.isLate() && this.#isNamed(id) && !this.#disconnected.has(id);
   }

@@ -63,7 +63,7 @@ test("contracts/AllowedNodes.sol is asked in the state after each block", () => 
   assert.deepEqual(lines, []);
 });
 
-test("what is no answer is unknown, and logged once", () => {
+test("an invalid answer is unknown, and logged once", () => {
   // Runtime code, after its length: copied and returned by the eleven bytes before it.
   const deploying = (code: string) =>
     `0x60${(code.length / 2).toString(16).padStart(2, "0")}80600b6000396000f3${code}` as const;

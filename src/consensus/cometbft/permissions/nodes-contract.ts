@@ -7,10 +7,10 @@ import type { Logger } from "../../../base/telemetry/logger.ts";
 import type { Chain } from "../../../chain/chain.ts";
 import { type CallModules, call } from "../../../evm/execution/call/call.ts";
 
-/** What a contract says of a node; unknown: it is not there, reverts, needs too much, or returns something else than a bool. */
+/** A contract's answer about a node; unknown: it does not exist, reverts, needs too much gas, or does not return a bool. */
 export type ContractAnswer = "allowed" | "refused" | "unknown";
 
-/** Names the nodes of a network that may connect to each other. */
+/** Decides which nodes of a network may connect to each other. */
 export type NodesContract = {
   /** @param id 40 hex digits */
   ask(id: string): ContractAnswer;
@@ -23,8 +23,8 @@ type NodesContractModules = {
 };
 
 /**
- * A mapping behind a proxy takes some 12,000 gas, less than a millisecond; this limit takes a few. Each connection of a stranger costs such
- * a call. It has no deadline: on a busy machine a deadline would refuse the network's own nodes.
+ * A mapping behind a proxy takes about 12,000 gas, less than a millisecond; this limit takes a few milliseconds. Each connection of a stranger
+ * costs such a call. It has no deadline: on a busy machine, a deadline would refuse the network's own nodes.
  */
 const GAS_MAX = 100_000n;
 
@@ -36,7 +36,7 @@ const ID_BYTES = 20;
 export class ChainNodesContract implements NodesContract {
   readonly #address: Address;
   readonly #modules: NodesContractModules;
-  /** The last failure that was logged; empty: the last answer was one. */
+  /** The last logged failure; empty: the last call succeeded. */
   #failure = "";
 
   constructor(address: Address, modules: NodesContractModules) {
@@ -70,7 +70,7 @@ export class ChainNodesContract implements NodesContract {
     });
   }
 
-  /** Each kind of failure once, until there is an answer again. */
+  /** Logs each kind of failure once, until a call succeeds again. */
   #note(failure: string): void {
     if (failure === this.#failure) return;
     this.#failure = failure;

@@ -185,7 +185,7 @@ for (const [what, crash] of Object.entries(CRASHES)) {
   }
 }
 
-test("CometBFT's handshake calls what the heights of the two stores ask for", async () => {
+test("CometBFT's handshake makes the calls that the heights of both stores require", async () => {
   const node = await startNode(BEFORE);
   assert.deepEqual(node.engine.calls.slice(0, 1), ["initChain"]);
   const restart = async () => {

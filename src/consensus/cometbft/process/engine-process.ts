@@ -16,12 +16,12 @@ import {
   readLines,
 } from "./output.ts";
 
-/** What ended a run of the engine. */
+/** How a run of the engine ended. */
 export type EngineExit = {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly fault: EngineFault | undefined;
-  /** What it said of it, for people. */
+  /** The engine's last words, for operators. */
   readonly words?: string | undefined;
 };
 
@@ -29,30 +29,30 @@ export type EngineExit = {
 export type EngineFault =
   | RecordedFault
   | Exclude<ExitFault, { readonly kind: "panicked" }>
-  /** CometBFT could not write: it is well again with space. */
+  /** CometBFT could not write: it recovers once the disk has space. */
   | { readonly kind: "diskFull"; readonly text: string };
 
 /** One run of the CometBFT process. */
 export type EngineProcess = {
   readonly pid: number | undefined;
   readonly exited: Promise<EngineExit>;
-  /** SIGTERM, and SIGKILL when it has not ended after `graceMs`. */
+  /** Sends SIGTERM, and SIGKILL if the process has not ended after `graceMs`. */
   stop(graceMs: number): Promise<void>;
 };
 
-/** CometBFT's journal and tables take some megabytes each: with less space one of them cannot be written. */
+/** CometBFT's journal and tables take a few megabytes each: with less space, writing one of them fails. */
 const FREE_BYTES_MIN = 64 << 20;
 
 /**
- * Starts CometBFT on its home, which is its working directory. It has no terminal and its own process group: Ctrl-C reaches only the node,
- * which stops CometBFT in order.
+ * Starts CometBFT on its home, which is its working directory. It has no terminal and a separate process group: Ctrl-C reaches only the node,
+ * which stops CometBFT gracefully.
  * @throws OtherCometBftError
  */
 export function startEngineProcess(
   options: {
     readonly binary: string;
     readonly directory: string;
-    /** Called with the first fault that the log shows. */
+    /** Called with the first fault in the log. */
     readonly onFault: (fault: EngineFault) => void;
   },
   { log, timers }: { readonly log: Logger; readonly timers: Pick<Timers, "after"> },
@@ -65,7 +65,7 @@ export function startEngineProcess(
     detached: true,
     cwd: directory,
   });
-  /** The first one: what follows it follows from it. */
+  /** The first fault: later ones are its consequences. */
   let fault: EngineFault | undefined;
   const words = new LastWords();
   const relay = new LogRelay(log, () => performance.now());
@@ -90,7 +90,7 @@ export function startEngineProcess(
       log.error("CometBFT cannot be started", { binary, error });
       resolve({ code: null, signal: null, fault });
     });
-    // "close" comes after the last line of output, "exit" may come before it.
+    // "close" follows the last line of output, while "exit" may precede it.
     child.once("close", (code, signal) => {
       fault ??= faultOfExit(words.faultOf(code), directory);
       resolve({ code, signal, fault, words: words.text });
@@ -108,7 +108,7 @@ function faultOfExit(fault: ExitFault | undefined, directory: string): EngineFau
   return { kind: isDiskFull(directory) ? "diskFull" : "consensusFailure", text: fault.text };
 }
 
-/** Measured: the texts of errors quote peers, and a full disk is the one cause that can pass without a restart. */
+/** Measured, because error texts quote peers, and a full disk is the only cause that can pass without a restart. */
 function isDiskFull(directory: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(directory);
@@ -140,7 +140,7 @@ class CometBftMissingError extends NodeError {
   }
 }
 
-/** Path of the program `cometbft.binary` names, looked up in PATH unless it has a slash. @throws CometBftMissingError */
+/** Path of the program `cometbft.binary`, looked up in PATH unless it contains a slash. @throws CometBftMissingError */
 export function findProgram(name: string): string {
   const candidates = name.includes("/")
     ? [resolve(name)]

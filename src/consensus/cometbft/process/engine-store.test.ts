@@ -44,7 +44,7 @@ test("setAsideStore moves all but the signing states, which stay as they are", (
   assert.deepEqual(readdirSync(target).sort(), ["blockstore.db", "cs.wal", "state.db"]);
 });
 
-test("setAsideStore moves the blocks last, and a second call what a first one left", () => {
+test("setAsideStore moves the blocks last, and a second call moves the rest", () => {
   // Nothing can be moved over a folder with something in it: the first call ends there, as by a crash.
   const target = join(folder, "aside", "blocked");
   mkdirSync(join(target, "state.db", "file"), { recursive: true });

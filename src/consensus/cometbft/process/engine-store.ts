@@ -9,7 +9,7 @@ import { BLOCK_STORE, engineRpcSocket } from "../home/home.ts";
 import { EngineRpcError } from "../rpc/answers.ts";
 import { createEngineRpc, type EngineRpc } from "../rpc/client.ts";
 
-/** What the store of a CometBFT that does not run is read and changed with. */
+/** A stopped CometBFT whose store is read or changed. */
 type StoppedEngine = {
   readonly binary: string;
   /** CometBFT's home. */
@@ -25,7 +25,7 @@ type StoreTimers = Pick<Timers, "now" | "after" | "sleep">;
 
 /**
  * Height of the newest block in CometBFT's store, 0 for an empty one.
- * @throws EngineRpcError where it cannot be read
+ * @throws EngineRpcError if it cannot be read
  */
 export function readStoreHeight(engine: StoppedEngine, timers: StoreTimers): Promise<number> {
   return inspectStore(engine, timers, (rpc) => rpc.storeHeight());
@@ -34,7 +34,7 @@ export function readStoreHeight(engine: StoppedEngine, timers: StoreTimers): Pro
 /** Heights of the first and the newest block in CometBFT's store; 0 for an empty one. */
 export type StoreRange = { readonly base: number; readonly height: number };
 
-/** @throws EngineRpcError where it cannot be read */
+/** @throws EngineRpcError if it cannot be read */
 export function readStoreRange(engine: StoppedEngine, timers: StoreTimers): Promise<StoreRange> {
   return inspectStore(engine, timers, async (rpc) => {
     const height = await rpc.storeHeight();
@@ -42,7 +42,7 @@ export function readStoreRange(engine: StoppedEngine, timers: StoreTimers): Prom
   });
 }
 
-/** What `ask` says of the store: `cometbft inspect` opens it as CometBFT does, which locks it, and serves it. */
+/** The result of `ask` about the store: `cometbft inspect` opens and locks it as CometBFT does, and serves it. */
 async function inspectStore<T>(
   { binary, directory }: StoppedEngine,
   timers: StoreTimers,
@@ -85,17 +85,17 @@ async function inspectStore<T>(
   throw new EngineRpcError("the store of CometBFT cannot be read", { directory }, { cause });
 }
 
-/** `cometbft rollback` failed; the store is as it was. */
+/** `cometbft rollback` failed; the store is unchanged. */
 class EngineRollbackError extends NodeError {
   readonly code = "ENGINE_ROLLBACK_FAILED";
 }
 
-/** CometBFT prints text for people; all of its own texts are shorter. */
+/** Longer than any text of CometBFT itself. */
 const WORDS_CHARS_MAX = 2_000;
 
 /**
- * Removes the result of the newest block from CometBFT's state (`cometbft rollback`, without `--hard`): it executes that block again at its next start. All
- * blocks stay. If the newest block has no result yet nothing changes, so a second call is harmless.
+ * Removes the result of the newest block from CometBFT's state (`cometbft rollback`, without `--hard`): it executes that block again at its next
+ * start. All blocks stay. If the newest block has no result yet, nothing changes, so the call can be repeated.
  * @throws EngineRollbackError
  */
 export async function forgetLastResult({ binary, directory }: StoppedEngine): Promise<void> {
@@ -116,12 +116,12 @@ export async function forgetLastResult({ binary, directory }: StoppedEngine): Pr
   throw new EngineRollbackError(`cometbft rollback ended with ${code}: ${text}`, { code, directory });
 }
 
-/** The signing state of a key, also of one that is not used yet or no longer: it is never moved, as without it a key signs twice. */
+/** Signing states of current, future and former keys. They are never moved: without its state a key signs twice. */
 const SIGNING_STATES = /^priv_validator_state/;
 
 /**
- * Moves everything that CometBFT has stored into the folder `target`, and leaves the signing state. The store of blocks is the last, so that a CometBFT that
- * is started after a crash in between does not take the rest for a new store; a second call moves what the first has left.
+ * Moves CometBFT's data to the folder `target`, except for the signing state. The block store comes last, so that a CometBFT started after a
+ * crash in between does not take the rest for a new store. A second call moves what the first has left.
  */
 export function setAsideStore(directory: string, target: string): void {
   const data = join(directory, "data");

@@ -1,14 +1,14 @@
 import { readFileSync, statSync } from "node:fs";
 import { NodeError } from "../../../base/errors.ts";
 
-/** The version of CometBFT this node is built and tested for; its socket lacks calls before it. */
+/** The CometBFT version for which this node is built and tested; the sockets of older ones lack calls. */
 export const COMETBFT_VERSION = "v0.40.0";
-/** What that version says of itself, to its user and to peers. */
+/** The version that it reports to its user and to peers. */
 export const COMETBFT_CORE_VERSION = "0.39.0";
 /** How to install it. */
 export const COMETBFT_INSTALL = `go install github.com/cometbft/cometbft/cmd/cometbft@${COMETBFT_VERSION}`;
 
-/** `cometbft.binary` is of another release: its configuration, its log and its socket are others. */
+/** `cometbft.binary` is another release, with a different configuration, log and socket. */
 class OtherCometBftError extends NodeError {
   readonly code = "COMETBFT_OTHER_VERSION";
   constructor(details: { readonly binary: string; readonly version: string }) {
@@ -17,7 +17,7 @@ class OtherCometBftError extends NodeError {
   }
 }
 
-/** @throws OtherCometBftError for a program of another release; patches of the same one, and builds of a checkout, may run */
+/** @throws OtherCometBftError for another release; patch releases and builds of a checkout are accepted */
 export function assertEngineVersion(binary: string): void {
   const version = builtVersion(binary);
   if (version !== undefined && isOtherRelease(version)) throw new OtherCometBftError({ binary, version });
@@ -33,7 +33,7 @@ function minorOf(version: string): string | undefined {
   return /^v\d+\.\d+(?=\.\d+)/.exec(version)?.[0];
 }
 
-/** A program of Go has the modules that it was built of as text (`go version -m`). */
+/** Go programs contain the list of their modules as text (`go version -m`). */
 const MODULE = "\tgithub.com/cometbft/cometbft\t";
 /** CometBFT has 60 MB. */
 const PROGRAM_BYTES_MAX = 512 << 20;

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import type { Logger } from "../../../base/telemetry/logger.ts";
 
 /**
- * Kills every CometBFT that runs on `directory`. The node of this home holds its lock and has none yet, so it is that of a node that was killed:
- * CometBFT waits for ever where it loses its application while a block is committed, and its lock on its tables keeps the next one from starting.
- * It looks in `/proc`, and finds nothing on systems without it.
+ * Kills every CometBFT that runs on `directory`. This node holds the home's lock and has not started CometBFT, so such a process belongs to a
+ * killed node. CometBFT waits forever if it loses its application while a block is committed, and its lock on its tables keeps the next one from
+ * starting. Searches `/proc`, and finds nothing on systems without it.
  */
 export function endLeftoverEngines(directory: string, log: Logger): void {
   for (const pid of leftoverEngines(directory)) {
@@ -30,10 +30,10 @@ function processes(): readonly number[] {
   }
 }
 
-/** True for a process with the arguments of `startEngineProcess`. */
+/** Whether the process has the arguments of `startEngineProcess`. */
 function isEngine(pid: number): boolean {
   try {
-    // Arguments end with a zero byte each; a home that was moved has another path.
+    // Arguments are zero-terminated; a moved home has another path.
     const [home, option, command] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(0, -1).reverse();
     return command === "start" && option === "--home" && home !== undefined;
   } catch {
@@ -41,7 +41,7 @@ function isEngine(pid: number): boolean {
   }
 }
 
-/** True for the same directory, and not for another one with its path, as a container has. */
+/** Whether it is the same directory, not only the same path, as in a container. */
 function isWorkingIn(pid: number, directory: string): boolean {
   try {
     const own = statSync(directory);

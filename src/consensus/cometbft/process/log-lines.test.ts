@@ -14,7 +14,7 @@ async function linesOf(chunks: readonly string[], charsMax: number): Promise<rea
   return lines;
 }
 
-test("lines are whole however the output is cut, the last one also without its end", async () => {
+test("lines are complete however the output is split, and the last one needs no line feed", async () => {
   const text = "one\ntwo ü\n\nthree";
   const expected = ["one", "two ü", "three"];
   assert.deepEqual(await linesOf([text], 10), expected);

@@ -143,7 +143,7 @@ test("lines of the log that are no records are no faults, whatever they say", as
   }
 });
 
-test("what a state sync server puts into the last words is no fault", () => {
+test("a state sync server's text in the last words is not a fault", () => {
   for (const text of FAULT_TEXTS) {
     for (const disguise of Object.values(DISGUISES)) {
       const words = new LastWords();

@@ -2,10 +2,10 @@ import type { Readable } from "node:stream";
 import { isJsonObject } from "../../../base/primitives/shape.ts";
 import type { Logger } from "../../../base/telemetry/logger.ts";
 
-/** The longest line of CometBFT's log that matters has some hundred characters; a peer may make it log what it was sent. */
+/** Relevant lines of CometBFT's log have a few hundred characters; a peer may make it log long input. */
 const LINE_CHARS_MAX = 64 << 10;
 
-/** Calls `onLine` for each line of `stream`; of a longer line than `charsMax` only for its beginning. */
+/** Calls `onLine` for each line of `stream`, cut to `charsMax`. */
 export function readLines(stream: Readable, onLine: (line: string) => void, charsMax = LINE_CHARS_MAX): void {
   let line = "";
   const append = (text: string) => {
@@ -27,38 +27,38 @@ export function readLines(stream: Readable, onLine: (line: string) => void, char
   stream.on("end", end);
 }
 
-/** A line of CometBFT's log. A peer may have chosen every character of `fields`, and of `message` where a module logs an error as its message. */
+/** A line of CometBFT's log. A peer may control every character of `fields`, and of `message` if a module logs an error as its message. */
 export type LogRecord = {
   readonly level: LogRecordLevel;
-  /** The part of CometBFT that wrote it. */
+  /** The module of CometBFT that wrote it. */
   readonly module: string;
   readonly message: string;
-  /** Everything else, for people: no decision depends on it. */
+  /** Everything else, for humans: no decision depends on it. */
   readonly fields: Readonly<Record<string, string | number | boolean>>;
 };
 
 type LogRecordLevel = "debug" | "info" | "warn" | "error";
 
-/** What CometBFT's log says that the supervisor has to act on. */
+/** A fault in CometBFT's log on which the supervisor must act. */
 export type RecordedFault =
-  /** Consensus has stopped, and the process lives on without it. */
+  /** Consensus has stopped, while the process continues to run. */
   | { readonly kind: "consensusFailure"; readonly text: string }
-  /** A block has evidence about one before its store, which begins after a snapshot: it cannot check that, and takes no further block. */
+  /** A block has evidence about a block before the store's base, which is a snapshot: it cannot be verified, so no further block is accepted. */
   | { readonly kind: "evidenceBeforeStore"; readonly text: string }
-  /** No snapshot of a peer could be restored; the process goes on and does nothing. */
+  /** No peer's snapshot could be restored; the process runs idle. */
   | { readonly kind: "stateSyncFailed"; readonly text: string };
 
-/** Characters of one field that are worth reading; a peer may send thousands. */
+/** Maximum characters of one field; a peer may send thousands. */
 const FIELD_CHARS_MAX = 2_000;
-/** Characters of a fault's text, which operators see in `/readyz`. */
+/** Maximum characters of a fault's text, which operators see in `/readyz`. */
 const FAULT_CHARS_MAX = 500;
 
 const LEVELS: ReadonlySet<unknown> = new Set<LogRecordLevel>(["debug", "info", "warn", "error"]);
 
 /**
- * The records of CometBFT v0.40 that are faults: consensus/state.go `receiveRoutine`, node/setup.go `performStateSync`. Their level, module and
- * message are constants of its source. A message alone would not do: evidence/reactor.go logs the text of a peer's evidence as its message.
- * Where `err` decides too, it is the whole of an error that evidence/verify.go makes of a block that two thirds of the power have signed.
+ * The log records of CometBFT v0.40 that are faults: consensus/state.go `receiveRoutine`, node/setup.go `performStateSync`. Their level, module
+ * and message are constants of its source. The message alone is not enough: evidence/reactor.go logs the text of a peer's evidence as its
+ * message. If `err` decides too, it must equal an error of evidence/verify.go about a block signed by two thirds of the power.
  */
 const FAULTS: readonly {
   readonly kind: RecordedFault["kind"];
@@ -87,7 +87,7 @@ const FAULTS: readonly {
   ].map((message) => ({ kind: "stateSyncFailed", module: "statesync", message }) as const),
 ];
 
-/** `line` of CometBFT's standard output, which has one JSON object a line; undefined for anything else. */
+/** Parses a line of CometBFT's standard output, which is one JSON object; undefined for other text. */
 export function parseLogRecord(line: string): LogRecord | undefined {
   let entry: unknown;
   try {
@@ -107,7 +107,7 @@ export function parseLogRecord(line: string): LogRecord | undefined {
   };
 }
 
-/** The fault that `record` is, by level, module and message as a whole. */
+/** The fault of `record`, by its level, module and complete message. */
 export function faultOfRecord({ level, module, message, fields }: LogRecord): RecordedFault | undefined {
   if (level !== "error") return undefined;
   const text = String(fields["err"] ?? message);
@@ -121,29 +121,29 @@ function isLevel(value: unknown): value is LogRecordLevel {
   return LEVELS.has(value);
 }
 
-/** Nested values have no place in our log: they can be deeper than a stack. */
+/** Drops nested values: they can be deeper than the stack. */
 function fieldOf(value: unknown): string | number | boolean {
   if (typeof value === "number" || typeof value === "boolean") return value;
   return typeof value === "string" ? value.slice(0, FIELD_CHARS_MAX) : "…";
 }
 
-/** Why a run of CometBFT ended, as far as its exit status and its last words say. */
+/** Why a run of CometBFT ended, according to its exit status and last words. */
 export type ExitFault =
-  /** It says that the application is ahead of its store, which ends at `storeHeight`. */
+  /** It reports that the application is ahead of its store, which ends at `storeHeight`. */
   | { readonly kind: "applicationAhead"; readonly storeHeight: number }
-  /** It has pruned blocks that the application has yet to execute. */
+  /** It has pruned blocks that the application must still execute. */
   | {
       readonly kind: "applicationBehind";
       readonly height: number;
-      /** The first block that CometBFT has. */
+      /** CometBFT's first block. */
       readonly storeBase: number;
     }
-  /** No remote signer connected in the three seconds that it waits for one. */
+  /** No remote signer connected within CometBFT's wait of three seconds. */
   | { readonly kind: "signerMissing" }
   /** A Go panic. */
   | { readonly kind: "panicked"; readonly text: string };
 
-/** Exit status of a command of CometBFT that returned an error, and that of a Go program after a panic. */
+/** Exit status of a CometBFT command that failed, and of a Go program after a panic. */
 const STATUS_ERROR = 1;
 const STATUS_PANIC = 2;
 const ERROR_PREFIX = "ERROR: ";
@@ -151,7 +151,7 @@ const ERROR_PREFIX = "ERROR: ";
 const OPENINGS = [ERROR_PREFIX, "panic: ", "fatal error: "];
 const WORDS_CHARS_MAX = 2_000;
 
-/** state/errors.go of CometBFT v0.40, as consensus/replay.go, node/setup.go and run_node.go wrap it before any peer is connected. */
+/** state/errors.go of CometBFT v0.40, as wrapped by consensus/replay.go, node/setup.go and run_node.go before any peer is connected. */
 const HANDSHAKE = "ERROR: failed to create node: error during handshake: error on replay: app block height";
 const AHEAD = new RegExp(`^${HANDSHAKE} \\((\\d{1,15})\\) is higher than core \\((\\d{1,15})\\)$`);
 const BEHIND = new RegExp(`^${HANDSHAKE} \\((\\d{1,15})\\) is too far below block store base \\((\\d{1,15})\\)$`);
@@ -161,8 +161,8 @@ const SIGNER_MISSING =
   "ERROR: failed to create node: error with private validator socket client: can't get pubkey: send: endpoint connection timed out";
 
 /**
- * What CometBFT writes to standard error: nothing while it runs, and the reason when it exits without being stopped. Its log goes to standard output. The
- * reason can quote a peer or a state sync server, line breaks included, so that only an exit with one reason, which is the last line, counts.
+ * Reads CometBFT's standard error: empty while it runs, and the reason if it exits by itself. Its log goes to standard output. The reason can
+ * quote a peer or a state sync server, including line breaks, so only an exit with a single reason on the last line counts.
  */
 export class LastWords {
   #reasons = 0;
@@ -178,7 +178,7 @@ export class LastWords {
     this.#reason = line.slice(0, WORDS_CHARS_MAX);
   }
 
-  /** For the log: undefined where it said nothing. */
+  /** For the log: undefined if it said nothing. */
   get text(): string | undefined {
     return this.#reason?.slice(0, FAULT_CHARS_MAX);
   }
@@ -195,14 +195,14 @@ export class LastWords {
   }
 }
 
-/** Errors of CometBFT that our log has in a window: a peer can cause one with each message, with a stack of some kilobytes. */
+/** Maximum CometBFT errors logged per window: a peer can cause one with each message, each with a stack of a few kilobytes. */
 const ERRORS_MAX = 20;
 const WINDOW_MS = 10_000;
 const OUTPUT_CHARS_MAX = 2_000;
 
 /**
- * Errors of CometBFT that a planned restart causes, by their message and the whole of `err`: of a neighbour, whose connections end, and of
- * this node, which closes resources still in use. Each is logged at level info, because no one has to act.
+ * Errors that a planned restart causes, by message and complete `err`: those of a neighbour, whose connections end, and of this node, which
+ * closes resources in use. They are logged at level info, because nobody must act.
  */
 const OF_RESTARTS: readonly { readonly message: string; readonly err?: RegExp }[] = [
   { message: "Stopped accept routine, as transport is closed" },
@@ -214,14 +214,14 @@ const OF_RESTARTS: readonly { readonly message: string; readonly err?: RegExp }[
   { message: "Error serving server", err: /^accept \S+ \S+: use of closed network connection$/ },
 ];
 
-/** CometBFT's output in our log, a level lower: its "info" is one record for each step of consensus. */
+/** Relays CometBFT's output to our log, one level lower: its "info" has a record for each step of consensus. */
 export class LogRelay {
   readonly #log: Logger;
   readonly #now: () => number;
   #windowAt = Number.NEGATIVE_INFINITY;
   #errors = 0;
 
-  /** @param now milliseconds of a clock that never jumps */
+  /** @param now monotonic milliseconds */
   constructor(log: Logger, now: () => number) {
     this.#log = log;
     this.#now = now;
@@ -235,13 +235,13 @@ export class LogRelay {
     else this.#log.warn(text, data);
   }
 
-  /** A line that is not a record. */
+  /** Logs a line that is not a record. */
   line(line: string): void {
     if (line.trim() === "") return;
     this.#log.debug("CometBFT output", { line: line.slice(0, OUTPUT_CHARS_MAX) });
   }
 
-  /** Counts an error; of the ones beyond the limit only their number is a warning, in the next window. */
+  /** Counts an error; the next window warns only of the number beyond the limit. */
   #hasRoom(): boolean {
     const now = this.#now();
     if (now - this.#windowAt >= WINDOW_MS) {

@@ -7,32 +7,32 @@ class RollbackRefusedError extends NodeError {
 }
 
 type StoreRollbackOptions = {
-  /** Height of the first block that the engine decides: it has no other copy of those before. */
+  /** First height that the engine decides: it has no other copy of earlier blocks. */
   readonly initialHeight: number;
-  /** Where more are to be removed, the engine gets them again from its peers. */
+  /** To remove more, the engine fetches them again from its peers instead. */
   readonly blocksMax: number;
 };
 
 type StoreRollbackModules = {
   /** Height of the last committed block. */
   readonly height: () => number;
-  /** The first block that can be the head again. */
+  /** The oldest block that can become the head again. */
   readonly oldest: () => number;
-  /** Height of the last block in the engine's store, which no process has open. */
+  /** Height of the last block in the engine's store, which must not be open. */
   readonly storeHeight: () => Promise<number>;
-  /** Writes blocks `first` to `last` to a file, durably; its path. */
+  /** Writes blocks `first` to `last` to a file, durably. @returns its path */
   readonly setAside: (first: number, last: number) => Promise<string>;
   /** Makes `height` the head again. */
   readonly rollbackTo: (height: number) => void;
-  /** Lets the engine get the blocks after `height` again, which the chain has. */
+  /** Lets the engine fetch again the blocks after `height`, which the chain has. */
   readonly catchUpFrom: (height: number) => void;
   readonly log: Logger;
 };
 
 /**
- * Brings CometBFT's store and a chain that is ahead of it together again. That happens where the store was restored from a copy or lost its end: CometBFT
- * syncs a block before the application commits it. A few blocks are removed from the chain, after they are in a file: the network may have decided
- * others. Where more would have to go, all stay, and CometBFT gets them again.
+ * Reconciles CometBFT's store with a chain that is ahead of it. That happens if the store was restored from a copy or lost its end: CometBFT
+ * syncs a block before the application commits it. A few blocks are written to a file and removed from the chain: the network may have decided
+ * others. If more would have to go, all stay, and CometBFT fetches them again.
  */
 export class StoreRollback {
   readonly #options: StoreRollbackOptions;
@@ -44,8 +44,8 @@ export class StoreRollback {
   }
 
   /**
-   * @param claimed the height of its store, as CometBFT named it when it ended
-   * @throws RollbackRefusedError, and what reading the store, writing the file and `catchUpFrom` throw; the chain is then as it was
+   * @param claimed the height of its store that CometBFT reported when it ended
+   * @throws RollbackRefusedError, and errors of reading the store, writing the file and `catchUpFrom`; the chain is then unchanged
    */
   async run(claimed: number): Promise<void> {
     const { log, catchUpFrom } = this.#modules;

@@ -322,7 +322,7 @@ test("an engine that is given up is ended, and started no more", async () => {
   assert.deepEqual(waits(), []);
 });
 
-test("an engine that cannot check evidence about blocks before its snapshot stays down, and says what to do", async () => {
+test("an engine that cannot check evidence about blocks before its snapshot stays down, with advice", async () => {
   const { supervisor, runs, waits, settled } = createTestSupervisor();
   supervisor.start();
   runs[0]!.log({ kind: "evidenceBeforeStore", text: "don't have header #12" });

@@ -5,14 +5,14 @@ import type { EngineExit, EngineFault, EngineProcess } from "./engine-process.ts
 import type { StoreRollback } from "./store-rollback.ts";
 
 export type SupervisorOptions = {
-  /** How often an engine that makes no blocks is looked at; up to twice as long, so that nodes do not act together. */
+  /** Interval for checking an engine that makes no blocks; up to twice as long, so that nodes do not act together. */
   readonly stallMs: number;
-  /** After so many looks in a row it is restarted, unless it is known that no quorum of validators votes. */
+  /** Restarts the engine after this many checks in a row, unless it is known that no quorum votes. */
   readonly stallsMax: number;
-  /** Pauses between restarts: the first, doubled each time up to the longest. */
+  /** Pauses between restarts: the first, which doubles up to the longest. */
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
-  /** So many equal faults at one height in a row, and the engine stays down. */
+  /** After this many equal consecutive faults at one height, the engine stays down. */
   readonly equalFaultsMax: number;
   readonly stopGraceMs: number;
 };
@@ -27,11 +27,11 @@ export const SUPERVISOR_DEFAULTS: SupervisorOptions = {
 };
 
 type SupervisorModules = {
-  /** Starts one run; `onFault` is called for what its log shows. */
+  /** Starts one run; `onFault` is called for faults in its log. */
   readonly start: (onFault: (fault: EngineFault) => void) => EngineProcess;
   /** Height of the last committed block. */
   readonly height: () => number;
-  /** Brings a chain that is ahead of the engine's store back to it. */
+  /** Rolls a chain that is ahead of the engine's store back to it. */
   readonly storeRollback: StoreRollback;
   readonly quorum: () => Quorum;
   readonly log: Logger;
@@ -46,16 +46,16 @@ type EngineState =
   | {
       readonly kind: "restarting";
       readonly restarts: number;
-      /** What the last run said of its end, or why there was none. */
+      /** The reason that the last run gave, or why there was no run. */
       readonly reason?: string | undefined;
     }
   /** It is not restarted. */
   | { readonly kind: "failed"; readonly reason: string };
 
 /**
- * Keeps CometBFT running: every exit is a failure, also one with status 0, and is answered by a restart with back-off. An engine that
- * lives without making blocks is restarted too, since CometBFT keeps running, and says it is healthy, after its consensus has failed. That is
- * done late: a network under more load than it can take goes from round to round without a block, and restarts would only add to it.
+ * Keeps CometBFT running: every exit is a failure, even with status 0, and leads to a restart with back-off. An engine that runs without making
+ * blocks is restarted too, since CometBFT keeps running, and reports healthy, after its consensus has failed. That happens late: an overloaded
+ * network goes from round to round without a block, and restarts would only add load.
  */
 export class Supervisor {
   readonly #options: SupervisorOptions;
@@ -69,9 +69,9 @@ export class Supervisor {
   #hasRolledBack = false;
   #lastFault: { readonly kind: string; readonly height: number; readonly count: number } | undefined;
   #isStopping = false;
-  /** The end of this run is not a failure. */
+  /** Whether the end of this run is planned, and not a failure. */
   #isPlanned = false;
-  /** What follows the end of a run; settled while there is nothing to do. */
+  /** The work after the end of a run; settled if there is none. */
   #ending: Promise<void> = Promise.resolve();
   /** Restarts since the start of the node. */
   restartsTotal = 0;
@@ -86,7 +86,7 @@ export class Supervisor {
     return this.#state;
   }
 
-  /** @throws what starting the first run throws; that of a later one is tried again */
+  /** @throws errors of starting the first run; later ones are retried */
   start(): void {
     this.#isStopping = false;
     this.#run();
@@ -103,20 +103,20 @@ export class Supervisor {
     this.#state = { kind: "stopped" };
   }
 
-  /** Ends the engine, which is started again at once; one that is down starts when its pause is over. */
+  /** Restarts the engine at once; one that is down starts after its pause. */
   restart(): void {
     this.#isPlanned = this.#process !== undefined;
     void this.#process?.stop(this.#options.stopGraceMs);
   }
 
-  /** The application cannot follow the network: the engine is ended and stays down. */
+  /** The application cannot follow the network: stops the engine for good. */
   giveUp(reason: string): void {
     if (this.#state.kind === "failed") return;
     this.#fail(reason);
     void this.#process?.stop(this.#options.stopGraceMs);
   }
 
-  /** A block was committed: the engine is well, and the next failure begins with the shortest pause. */
+  /** A block was committed: the engine works, and the next failure begins with the shortest pause. */
   committed(): void {
     this.#restarts = 0;
     this.#lastFault = undefined;
@@ -131,7 +131,7 @@ export class Supervisor {
     this.#ending = run.exited.then((exit) => this.#onExit(exit));
   }
 
-  /** A fault that the log shows while the process lives: it does nothing any more. */
+  /** Handles a fault in the log of a running process that no longer works. */
   #onFault(run: EngineProcess, fault: EngineFault): void {
     if (fault.kind === "evidenceBeforeStore") {
       this.giveUp(
@@ -178,7 +178,7 @@ export class Supervisor {
 
   #restartLater({ code, signal, fault, words }: EngineExit): void {
     const { firstPauseMs, longestPauseMs } = this.#options;
-    // A signer that connects finds CometBFT soon only where it listens most of the time.
+    // A connecting signer finds CometBFT soon only if it listens most of the time.
     const isWaiting = fault?.kind === "signerMissing";
     const pauseMs = isWaiting ? firstPauseMs : Math.min(firstPauseMs * 2 ** this.#restarts, longestPauseMs);
     if (!isWaiting) this.#restarts++;
@@ -190,18 +190,18 @@ export class Supervisor {
     this.#pause = this.#modules.timers.after(pauseMs, "start of CometBFT", start);
   }
 
-  /** @param exit of the run before, if it cannot be started */
+  /** @param exit of the previous run, if the new one cannot be started */
   #runOrLater(exit: EngineExit): void {
     try {
       this.#run();
     } catch (error) {
-      // Its configuration could not be written, as on a full disk, or the program is another one now.
+      // Its configuration could not be written, as on a full disk, or the program has changed.
       this.#modules.log.error("the engine cannot be started", { error });
       this.#restartLater({ ...exit, words: error instanceof Error ? error.message : String(error) });
     }
   }
 
-  /** @returns why the engine has to stay down; undefined where the chain ends with its store now */
+  /** @returns why the engine must stay down; undefined if the chain now ends with its store */
   async #rollBack(storeHeight: number): Promise<string | undefined> {
     if (this.#hasRolledBack) return "the chain is ahead of the engine's store again after a rollback";
     this.#hasRolledBack = true;
@@ -219,7 +219,7 @@ export class Supervisor {
     this.#modules.log.error("the engine stays down", { reason, height: this.#modules.height() });
   }
 
-  /** True for a kind of fault that came so many times at one height. A plain exit, a full disk and a missing signer are tried for ever. */
+  /** Whether this kind of fault occurred too often at one height. A plain exit, a full disk and a missing signer are retried forever. */
   #isRepeated({ kind }: EngineFault): boolean {
     if (kind === "diskFull" || kind === "signerMissing") return false;
     const height = this.#modules.height();
@@ -229,7 +229,7 @@ export class Supervisor {
     return count >= this.#options.equalFaultsMax;
   }
 
-  /** Restarts the engine when no block comes for long. @param stalls looks in a row that found none, though a quorum may vote */
+  /** Restarts the engine if no block arrives for long. @param stalls consecutive checks without a block, though a quorum may vote */
   #watch(stalls = 0): void {
     this.#look?.cancel();
     const { stallMs, stallsMax, stopGraceMs } = this.#options;

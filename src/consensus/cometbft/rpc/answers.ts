@@ -7,7 +7,7 @@ export class EngineRpcError extends NodeError {
   readonly code = "ENGINE_RPC";
 }
 
-/** A connected peer as CometBFT reports it. What it says of itself is its own word. */
+/** A connected peer as CometBFT reports it. Its own claims are unverified. */
 export type EnginePeer = {
   /** 40 hex digits */
   readonly id: string;
@@ -26,36 +26,39 @@ export type EngineStatus = {
   readonly network: string;
   readonly listenAddress: string;
   readonly isCatchingUp: boolean;
-  /** Of the first block in its store; 0 while that is empty. */
+  /** Height of the first block in its store; 0 while it is empty. */
   readonly earliestHeight: number;
   readonly latestHeight: number;
-  /** CometBFT's hash of that block, 64 upper-case hex digits. */
+  /** CometBFT's hash of the newest block, 64 upper-case hex digits. */
   readonly latestHash: string;
   /** 40 upper-case hex digits */
   readonly validatorAddress: string;
   readonly votingPower: number;
 };
 
-/** How far the next block is. */
+/** Progress of the next block. */
 export type EngineRound = {
   readonly step: ConsensusStep;
-  /** Voting power whose prevotes or precommits of this round, or of a later one, were received; CometBFT has checked their signatures. */
+  /** Voting power whose prevotes or precommits of this or a later round were received; CometBFT has verified their signatures. */
   readonly votedPower: number;
   readonly totalPower: number;
-  /** Unix milliseconds: more than two thirds of the validators voted at this height then or later, by their own clocks. undefined: fewer voted at all. */
+  /**
+   * Unix milliseconds: more than two thirds of the validators voted at this height then or later, by their own clocks. undefined: too few have
+   * voted.
+   */
   readonly votedAtMs: number | undefined;
-  /** Every vote of this height that was received. */
+  /** All received votes of this height. */
   readonly votes: readonly EngineVote[];
 };
 
-/** A vote whose signature CometBFT has checked. */
+/** A vote whose signature CometBFT has verified. */
 export type EngineVote = {
   /** The first six bytes of the validator's address: 12 lower-case hex digits. */
   readonly voter: string;
   readonly height: number;
   readonly round: number;
   readonly kind: "prevote" | "precommit";
-  /** Unix milliseconds, by the clock of the voter. */
+  /** Unix milliseconds, by the voter's clock. */
   readonly atMs: number;
 };
 
@@ -125,7 +128,7 @@ function votedAtMs(votes: readonly EngineVote[], validators: number): number | u
   return [...newest.values()].sort((a, b) => b - a)[Math.floor((2 * validators) / 3)];
 }
 
-/** types/vote.go `String`, whose hashes are not needed; a validator that has not voted. */
+/** types/vote.go `String`, without its hashes; also a validator that has not voted. */
 const VOTE =
   /^Vote\{\d{1,6}:([0-9A-F]{12}) (\d{1,15})\/(\d{2,10})\/SIGNED_MSG_TYPE_(?:PREVOTE|PRECOMMIT)\((Prevote|Precommit)\) [^@]{1,100} @ (\S{1,40})\}$/;
 const NO_VOTE = "nil-Vote";
@@ -147,7 +150,7 @@ function voteOf(value: unknown): readonly EngineVote[] {
   ];
 }
 
-/** Height of the newest block in the store, of the answer to `blockchain`. */
+/** Height of the newest block in the store, from the answer to `blockchain`. */
 export function storeHeightOf(answer: unknown): number {
   return countOf(objectOf(answer)["last_height"]);
 }
@@ -161,7 +164,7 @@ export function storeBaseOf(error: string): number | undefined {
   return base === undefined ? undefined : countOf(base);
 }
 
-/** The votes of one kind in one round, such as `BA{4:xx_x} 30/40 = 0.75`: the last two are voting power. */
+/** The votes of one kind in one round, such as `BA{4:xx_x} 30/40 = 0.75`: the last two numbers are voting power. */
 function tallyOf(value: unknown): { readonly validators: number; readonly voted: number; readonly total: number } {
   const tally = /^BA\{(\d{1,6}):[x_]*\} (\d{1,19})\/(\d{1,19}) = [\d.]{1,20}$/.exec(textOf(value));
   if (tally === null) throw malformed();
@@ -198,7 +201,7 @@ function int64Of(value: unknown): bigint {
   return BigInt(text);
 }
 
-/** A height or a power, which are far below 2^53. */
+/** A height or a power, both far below 2^53. */
 export function countOf(value: unknown): number {
   const count = Number(int64Of(value));
   if (!Number.isSafeInteger(count) || count < 0) throw malformed();

@@ -7,7 +7,7 @@ import { type Timestamp, timestamp } from "../abci/messages.ts";
 import { encodeMessage, type MessageOf, message, single } from "../abci/protobuf.ts";
 import { arrayOf, countOf, type Members, malformed, objectOf, textOf } from "./answers.ts";
 
-/** What CometBFT's RPC answers to `block`, as far as the consensus data of a block comes from it. */
+/** The part of CometBFT's answer to `block` from which a block's consensus data is derived. */
 type EngineBlock = {
   readonly chainId: string;
   readonly height: number;
@@ -18,7 +18,7 @@ type EngineBlock = {
   /** The round in which the parent was committed. */
   readonly parentRound: number;
   readonly txs: readonly Uint8Array[];
-  /** What its evidence proves, in the order in which CometBFT tells it to the application. */
+  /** The offences that its evidence proves, in the order in which CometBFT reports them to the application. */
   readonly offences: readonly Offence[];
 };
 
@@ -47,7 +47,7 @@ export function engineBlockOf(answer: unknown): EngineBlock {
   };
 }
 
-/** types/evidence.go `ABCI`, of the two kinds that there are. */
+/** types/evidence.go `ABCI`, for its two kinds. */
 function offencesOf(evidence: unknown): readonly Offence[] {
   const { type, value } = objectOf(evidence);
   const members = objectOf(value);
@@ -84,14 +84,14 @@ function headerOf(header: Members): EngineHeader {
   };
 }
 
-/** The first block of a chain has no last one. */
+/** The first block of a chain has no last block. */
 const HASH_LENGTHS: readonly number[] = [0, 32];
 
 function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** Go's decoding of base64 need not be repeated here: `data_hash` covers the bytes. */
+/** Go's strict base64 decoding is not repeated here: `data_hash` covers the bytes. */
 function txsOf(value: unknown): readonly Uint8Array[] {
   return listOf(value).map((tx) => Buffer.from(textOf(tx), "base64"));
 }
@@ -101,7 +101,7 @@ function listOf(value: unknown): readonly unknown[] {
   return value === null ? [] : arrayOf(value);
 }
 
-/** Hex digits without prefix of so many bytes. */
+/** Hex digits without prefix, of one of these byte lengths. */
 function digitsOf(value: unknown, lengths: readonly number[]): Uint8Array {
   const text = textOf(value);
   const isHex = lengths.includes(text.length / 2) && /^[0-9A-F]*$/.test(text);
@@ -109,7 +109,7 @@ function digitsOf(value: unknown, lengths: readonly number[]): Uint8Array {
   return Buffer.from(text, "hex");
 }
 
-/** Counts of 32 bits are numbers. */
+/** 32-bit counts are numbers. */
 function int32Of(value: unknown): number {
   if (!Number.isInteger(value) || (value as number) < 0 || (value as number) >= 2 ** 31) {
     throw malformed();
@@ -117,7 +117,7 @@ function int32Of(value: unknown): number {
   return value as number;
 }
 
-/** RFC 3339 in UTC, with up to nine digits after the second. */
+/** RFC 3339 in UTC, with up to nine fractional digits. */
 function timeOf(value: unknown): Timestamp {
   const parts = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z$/.exec(textOf(value));
   const seconds = Date.parse(`${parts?.[1]}Z`) / 1000;
@@ -146,7 +146,7 @@ type EngineHeader = {
 
 type HashedBytes = { readonly [Name in (typeof HASHED_BYTES)[number]]: Uint8Array };
 
-/** Members of a header after its time and last block, in the order in which they are hashed. */
+/** Header members after its time and last block, in hashing order. */
 const HASHED_BYTES = [
   "lastCommitHash",
   "dataHash",
@@ -180,7 +180,7 @@ export function engineHeaderHash(header: EngineHeader): Hash {
 const LEAF = Uint8Array.of(0);
 const INNER = Uint8Array.of(1);
 
-/** Root of the Merkle tree of RFC 6962 over `leaves`, with SHA-256, as CometBFT hashes headers, transactions and validators. */
+/** Root of the RFC 6962 Merkle tree over `leaves`, with SHA-256, as CometBFT hashes headers, transactions and validators. */
 export function merkleRoot(leaves: readonly Uint8Array[]): Uint8Array {
   const { length } = leaves;
   if (length === 0) return sha256(EMPTY_BYTES);

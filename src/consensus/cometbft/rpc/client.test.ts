@@ -81,7 +81,7 @@ const ANSWERS: Readonly<Record<string, object>> = {
   blockchain: { last_height: "12", block_metas: [] },
 };
 
-test("answers of CometBFT v0.40 are decoded, and what peers say of themselves is only text", async () => {
+test("answers of CometBFT v0.40 are decoded, and peers' own claims are only text", async () => {
   answerOf = (method) => JSON.stringify({ jsonrpc: "2.0", id: 1, result: ANSWERS[method] });
   const rpc = createEngineRpc(socket, fatalTimers);
   const { moniker, latestHeight, earliestHeight, votingPower } = await rpc.status();

@@ -16,18 +16,18 @@ import {
 } from "./answers.ts";
 import { type CommitAnswer, lightBlockOf, type ValidatorsAnswer } from "./light-block.ts";
 
-/** Where an RPC of CometBFT is: a unix socket, or an `http:` or `https:` URL. */
+/** Address of a CometBFT RPC: a unix socket, or an `http:` or `https:` URL. */
 export type EngineRpcAddress = { readonly socketPath: string } | { readonly url: URL };
 
 type EngineCallLimits = {
-  /** For the whole answer: one that comes byte by byte ends too. */
+  /** Time limit of the whole answer, even if it arrives byte by byte. */
   readonly timeoutMs: number;
   readonly bytesMax: number;
 };
 
 /**
- * Reads the address of an RPC as CometBFT's own configuration has it: `host:port`, with or without `tcp://`, `http://` or `https://` before
- * it, or `unix:///path`. undefined for any other text.
+ * Parses an RPC address in the form of CometBFT's configuration: `host:port`, optionally after `tcp://`, `http://` or `https://`, or
+ * `unix:///path`. undefined for other text.
  */
 export function parseRpcAddress(text: string): EngineRpcAddress | undefined {
   const end = text.indexOf("://");
@@ -104,31 +104,31 @@ function post(
   });
 }
 
-/** What this node asks CometBFT's RPC for: what ABCI does not tell. */
+/** Requests to CometBFT's RPC for data that ABCI does not provide. */
 export type EngineRpc = {
   status(): Promise<EngineStatus>;
   peers(): Promise<readonly EnginePeer[]>;
   round(): Promise<EngineRound>;
-  /** Height of the newest block in its store; also of a store that `cometbft inspect` serves. */
+  /** Height of the newest block in its store, or in a store that `cometbft inspect` serves. */
   storeHeight(): Promise<number>;
-  /** Height of the first block in its store, which is not empty; also of one that `cometbft inspect` serves. */
+  /** Height of the first block in its non-empty store, or in one that `cometbft inspect` serves. */
   storeBase(): Promise<number>;
-  /** undefined until `height` is decided. @throws EngineRpcError for a height that CometBFT has not or no longer */
+  /** undefined until `height` is decided. @throws EngineRpcError for a height that CometBFT does not have */
   lightBlock(height: number): Promise<LightBlock | undefined>;
   /**
-   * Connects to `id@host:port` of each until CometBFT restarts: persistent peers are dialed again whenever the connection is lost, and
-   * unconditional ones do not count as peers. `peers` replaces the previous persistent peers.
+   * Connects to each `id@host:port` until CometBFT restarts: persistent peers are redialed whenever the connection is lost, and unconditional
+   * ones do not count as peers. `peers` replaces the previous persistent peers.
    */
   dial(peers: readonly string[], kind: "persistent" | "unconditional"): Promise<void>;
 };
 
-/** A peer that does not answer in this time is not up: it runs on this machine. */
+/** A CometBFT that takes longer is down: it runs on this machine. */
 const TIMEOUT_MS = 3_000;
-/** What CometBFT puts on a page at most. */
+/** CometBFT's maximum page size. */
 const VALIDATORS_PER_PAGE = 100;
 /** CometBFT allows 10,000 validators. */
 const VALIDATOR_PAGES_MAX = 100;
-/** An answer of CometBFT about peers and status takes some kilobytes. */
+/** CometBFT's answers about peers and status take a few kilobytes. */
 const ANSWER_BYTES_MAX = 8 << 20;
 
 /** @param socket path of CometBFT's RPC, a unix socket */

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { STRICT_LOGGER } from "../../../../test/support/base/telemetry/strict-logger.ts";
 import { EngineView } from "./engine-view.ts";
 
-test("EngineView forgets what CometBFT answered, until it answers again", async () => {
+test("EngineView forgets CometBFT's answers until it answers again", async () => {
   const status = { isCatchingUp: false, votingPower: 10, earliestHeight: 1, latestHeight: 9 };
   const rpc = { status: async () => status, peers: async () => [{ id: "peer" }], round: async () => undefined };
   const view = new EngineView({ retainBlocks: null, blockTimeMs: 1_000 } as never, {

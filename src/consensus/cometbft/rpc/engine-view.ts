@@ -8,12 +8,12 @@ type EngineViewModules = {
   readonly rpc: Pick<EngineRpc, "status" | "peers" | "round">;
   /** Height of the oldest snapshot that this node offers; undefined if none. */
   readonly oldestSnapshot: () => number | undefined;
-  /** Milliseconds of a clock that never jumps. */
+  /** Monotonic milliseconds. */
   readonly now: () => number;
   readonly log: Logger;
 };
 
-/** CometBFT as its RPC showed it last: what ABCI does not tell. */
+/** The latest state of CometBFT that its RPC reports and ABCI does not. */
 export class EngineView {
   readonly #options: RetainOptions;
   readonly #modules: EngineViewModules;
@@ -52,7 +52,7 @@ export class EngineView {
     return this.#quorumWatch.quorum;
   }
 
-  /** The retain height that each commit answers CometBFT; 0 while its store is not known. */
+  /** The retain height in each commit's answer to CometBFT; 0 while its store is unknown. */
   get retainHeight(): number {
     return this.#retainHeight;
   }
@@ -68,7 +68,7 @@ export class EngineView {
   }
 
   async refresh(): Promise<void> {
-    // It can take longer than the time to the next one.
+    // A refresh can take longer than the interval.
     if (this.#isRefreshing) return;
     this.#isRefreshing = true;
     const { rpc, log } = this.#modules;
@@ -91,7 +91,7 @@ export class EngineView {
   }
 
   #retainHeightAt({ earliestHeight, latestHeight }: EngineStatus): number {
-    // Only then are the snapshots on disk looked at.
+    // Reads the snapshots on disk only if needed.
     if (this.#options.retainBlocks === null || earliestHeight === 0) return 0;
     return retainHeight(this.#options, {
       height: latestHeight,
@@ -104,25 +104,25 @@ export class EngineView {
 /** Whether validators with more than two thirds of the voting power take part in deciding the next block. */
 export type Quorum = "present" | "absent" | "unknown";
 
-/** A network that makes blocks has a quorum; polls of CometBFT between two of its rounds of votes see none. */
+/** A network that makes blocks has a quorum, even though polls between two rounds of votes see none. */
 const QUIET_MS = 10_000;
 const QUIET_BLOCKS = 5;
 
 /**
- * Detects a quorum from blocks and arriving votes. CometBFT has checked the votes' signatures, and leaves a round only with the votes of more
- * than two thirds. Connected peers prove nothing: they may be no validators, and a follower may forward everybody's votes. Earlier votes
- * prove nothing either: CometBFT keeps them while it waits, and reads them from its journal after a restart.
+ * Detects a quorum from blocks and arriving votes. CometBFT has verified the votes' signatures, and leaves a round only with the votes of more
+ * than two thirds. Connected peers prove nothing: they may not be validators, and a follower may forward others' votes. Earlier votes prove
+ * nothing either: CometBFT keeps them while it waits, and reads them from its journal after a restart.
  */
 export class QuorumWatch {
   readonly #pace: { readonly blockTimeMs: number };
   readonly #now: () => number;
-  /** When a quorum was last seen to act. */
+  /** When a quorum last acted. */
   #seenAt = Number.NEGATIVE_INFINITY;
   #round: (EngineRound & { readonly isVoted: boolean }) | undefined;
 
   /**
-   * @param pace may change with the blocks
-   * @param now milliseconds of a clock that never jumps
+   * @param pace may change from block to block
+   * @param now monotonic milliseconds
    */
   constructor(pace: { readonly blockTimeMs: number }, now: () => number) {
     this.#pace = pace;
@@ -146,35 +146,35 @@ export class QuorumWatch {
   get quorum(): Quorum {
     const quietMs = Math.max(QUIET_MS, QUIET_BLOCKS * this.#pace.blockTimeMs);
     if (this.#now() - this.#seenAt < quietMs) return "present";
-    // Votes that lead to nothing: those of peers that are gone, or consensus stands still.
+    // Votes without progress: their validators are gone, or consensus stands still.
     return this.#round === undefined || this.#round.isVoted ? "unknown" : "absent";
   }
 }
 
 type RetainOptions = {
-  /** Newest blocks that the chain stores; null: all of them. */
+  /** Number of newest blocks that the chain stores; null: all. */
   readonly retainBlocks: number | null;
   readonly blockTimeMs: number;
-  /** Where the validators agreed on it. */
+  /** Present if the validators agreed on it. */
   readonly evidenceAgeSeconds?: number | undefined;
 };
 
 type RetainHeights = {
-  /** Of the newest block. */
+  /** Height of the newest block. */
   readonly height: number;
-  /** Of the first block in CometBFT's store. */
+  /** Height of the first block in CometBFT's store. */
   readonly earliest: number;
   /** Height of the oldest snapshot that this node offers; undefined if none. */
   readonly oldestSnapshot: number | undefined;
 };
 
-/** CometBFT removes blocks while it commits one: so many take it some ten milliseconds. */
+/** CometBFT removes blocks while it commits one: this many take about ten milliseconds. */
 const BLOCKS_AT_A_TIME = 1_000;
 
 /**
- * The height before which CometBFT removes its blocks, or 0 to remove none. It follows the retention of the chain, but keeps blocks that others
- * need: those that evidence can name, those from which a light client begins, and those after each snapshot. CometBFT itself
- * keeps headers and commits for evidence according to the parameters of its chain.
+ * The height before which CometBFT removes its blocks, or 0 to remove none. It follows the chain's retention, but keeps blocks that others need:
+ * blocks that evidence can name, from which a light client begins, or after a snapshot. CometBFT itself keeps headers and commits for evidence
+ * according to its chain's parameters.
  */
 export function retainHeight(
   { retainBlocks, blockTimeMs, evidenceAgeSeconds = 0 }: RetainOptions,

@@ -5,7 +5,7 @@ import { toQuantity } from "../../../base/primitives/quantity.ts";
 import type { BlockId, CommitSignature, LightBlock, LightTime, LightValidator } from "../../engine.ts";
 import { BLOCK_ID_FLAG } from "../abci/messages.ts";
 
-/** What CometBFT's RPC answers to `commit`: 64-bit integers are decimal, hashes hex digits without prefix. */
+/** CometBFT's RPC result of `commit`: 64-bit integers are decimal, hashes hex digits without prefix. */
 export type CommitAnswer = {
   readonly signed_header: {
     readonly header: {
@@ -105,7 +105,7 @@ function blockIdOf({ hash, parts }: BlockIdAnswer): BlockId {
   return { hash: hex(hash), parts: { total: toQuantity(parts.total), hash: hex(parts.hash) } };
 }
 
-/** @param text RFC 3339 in UTC, with up to nine digits after the second */
+/** @param text RFC 3339 in UTC, with up to nine fractional digits */
 function timeOf(text: string): LightTime {
   const [seconds, fraction = ""] = text.replace("Z", "").split(".");
   return {

@@ -25,7 +25,7 @@ test("CometBFT's store follows the retention of the chain, some blocks at a time
   assert.equal(at(WEEK + 1_000_000, 1_000_001), 0);
 });
 
-test("CometBFT keeps what the chain, evidence, light clients and snapshots need", () => {
+test("CometBFT keeps the blocks that the chain, evidence, light clients and snapshots need", () => {
   const height = 10_000_000;
   const earliest = 1;
   const firstKept = (options: typeof SECOND, oldestSnapshot: number | undefined = none) => {
@@ -44,7 +44,7 @@ test("CometBFT keeps what the chain, evidence, light clients and snapshots need"
   assert.equal(firstKept(SECOND, week + 1), week);
 });
 
-test("commit tells CometBFT what to keep once the block is stored", async () => {
+test("commit tells CometBFT which blocks to keep once the block is stored", async () => {
   const { application } = openTestApplication();
   const calls: string[] = [];
   const { commit } = createAbciHandlers(

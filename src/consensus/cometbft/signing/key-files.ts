@@ -10,11 +10,11 @@ import { createSigningState } from "./signing-state.ts";
 
 /** Keys in CometBFT's home, relative to it. */
 export const KEY_FILES = {
-  /** Signs. */
+  /** The signing key. */
   validator: "config/priv_validator_key.json",
-  /** Replaces the validator's key once the validators have it in their set. */
+  /** Replaces the validator's key once it is in the validator set. */
   next: "config/priv_validator_key.next.json",
-  /** CometBFT has it while the validator's key is not to sign: no set of validators has this one. */
+  /** CometBFT's key while the validator's must not sign: it is in no validator set. */
   follower: "config/follower_key.json",
 } as const;
 
@@ -33,13 +33,13 @@ export function createValidatorKey(directory: string, privateKey = randomPrivate
   createFile(join(directory, KEY_FILES.validator), jsonText(keyFile(privateKey)), 0o600);
 }
 
-/** Makes the key that is to replace the validator's, unless there is one. @returns it */
+/** Creates the key that will replace the validator's, unless there is one. @returns it */
 export function createNextKey(directory: string): ValidatorKey {
   createFile(join(directory, KEY_FILES.next), jsonText(keyFile(randomPrivateKey())), 0o600);
   return readKey(join(directory, KEY_FILES.next));
 }
 
-/** Creates the key with which CometBFT follows, if it is missing. */
+/** Creates the follower's key, if it is missing. */
 export function createFollowerKey(directory: string): void {
   createFile(join(directory, KEY_FILES.follower), jsonText(keyFile(randomPrivateKey())), 0o600);
   createSigningState(directory, FOLLOWER_STATE_FILE);
@@ -56,17 +56,17 @@ export function readNextKey(directory: string): ValidatorKey | undefined {
   return existsSync(path) ? readKey(path) : undefined;
 }
 
-/** Compressed public key of the validator whose home this is: 33 bytes. @throws EngineHomeError */
+/** Compressed public key of the home's validator: 33 bytes. @throws EngineHomeError */
 export function validatorPublicKey(directory: string): Uint8Array {
   return readValidatorKey(directory).publicKey;
 }
 
-/** Private key of the validator whose home this is: 32 bytes. @throws EngineHomeError */
+/** Private key of the home's validator: 32 bytes. @throws EngineHomeError */
 export function validatorPrivateKey(directory: string): Uint8Array {
   return readPrivateKey(join(directory, KEY_FILES.validator));
 }
 
-/** Names of the keys that were replaced. */
+/** File names of replaced keys. */
 const FORMER_KEY = /^priv_validator_key\.([0-9a-f]{40})\.json$/;
 
 /** The replaced keys whose files still exist. */
@@ -79,8 +79,8 @@ export function formerKeys(directory: string): readonly { readonly address: Addr
 }
 
 /**
- * Makes the next key the validator's. The old one stays in a file that names its address. A crash leaves either of the two in its place, and this
- * can be called again.
+ * Makes the next key the validator's. The old one stays in a file named by its address. A crash leaves either key in place, and the call can be
+ * repeated.
  * @throws EngineHomeError, and errors of the disk
  */
 export function adoptNextKey(directory: string): void {
@@ -97,7 +97,7 @@ export function adoptNextKey(directory: string): void {
 }
 
 function readKey(file: string): ValidatorKey {
-  // The public key in the file is for people: CometBFT does not read it either.
+  // The public key in the file is for humans: CometBFT does not read it either.
   const publicKey = compressedPublicKey(readPrivateKey(file));
   return { publicKey, address: addressOfCompressedKey(publicKey)! };
 }

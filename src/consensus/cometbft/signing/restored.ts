@@ -4,10 +4,10 @@ import { makeFolder, syncDirectory } from "../../../store/storage/make-folder.ts
 import { replaceFile } from "../../../store/storage/replace-file.ts";
 import { jsonText } from "../json-file.ts";
 
-/** Says that CometBFT's home comes from a backup; relative to it. */
+/** Marks a CometBFT home from a backup; relative to it. */
 const RESTORED_FILE = "config/restored.json";
 
-/** Blocks without a signature of the key before that of a restored home signs, at least. */
+/** Minimum number of blocks without a signature of the key before a restored home signs. */
 export const RESTORED_GUARD_BLOCKS = 3;
 
 /** When a home was restored, and the newest block of its backup. */
@@ -19,7 +19,7 @@ export type Restored = {
 
 /**
  * Marks CometBFT's home as one whose key may have signed more than the home knows: the key waits until the network has shown how far, whatever
- * `cometbft.double-sign-check-height` says.
+ * `cometbft.double-sign-check-height` is.
  */
 export function markRestored(directory: string, restored: Restored): void {
   const path = join(directory, RESTORED_FILE);
@@ -31,7 +31,7 @@ export function isRestored(directory: string): boolean {
   return existsSync(join(directory, RESTORED_FILE));
 }
 
-/** The signing state covers everything the network knows now. */
+/** Removes the mark: the signing state now covers everything the network knows. */
 export function forgetRestored(directory: string): void {
   if (!isRestored(directory)) return;
   rmSync(join(directory, RESTORED_FILE));

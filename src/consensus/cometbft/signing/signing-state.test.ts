@@ -36,7 +36,7 @@ test("positions are in the order in which a validator signs them", () => {
   }
 });
 
-test("a signing state is raised without a signature, and one that is there or further stays as it is", () => {
+test("raising a signing state drops its signature, and one at or beyond the position is unchanged", () => {
   createSigningState(directory);
   assert.deepEqual(readSigningState(directory), { height: 0, round: 0, step: 0 });
   const position = { height: 7, round: 1, step: 2 };

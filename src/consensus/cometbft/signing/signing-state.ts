@@ -2,20 +2,20 @@ import { join } from "node:path";
 import { createFile, replaceFile } from "../../../store/storage/replace-file.ts";
 import { EngineHomeError, jsonText, readJsonFile } from "../json-file.ts";
 
-/** What a validator signs in a round, in the order in which it does. */
+/** What a validator signs in a round, in order. */
 export const SIGNING_STEPS = { proposal: 1, prevote: 2, precommit: 3 } as const;
 
-/** How far a key has signed: CometBFT signs nothing at this position again, and nothing before it. */
+/** How far a key has signed: CometBFT never signs at or before this position again. */
 export type SigningPosition = {
   readonly height: number;
   readonly round: number;
-  /** One of `SIGNING_STEPS`; 0 where nothing was signed. */
+  /** One of `SIGNING_STEPS`; 0 if nothing was signed. */
   readonly step: number;
 };
 
 const NOTHING_SIGNED: SigningPosition = { height: 0, round: 0, step: 0 };
 
-/** Positive where `left` is after `right`, 0 where they are equal. */
+/** Positive if `left` is after `right`, 0 if they are equal. */
 export function comparePositions(left: SigningPosition, right: SigningPosition): number {
   return left.height - right.height || left.round - right.round || left.step - right.step;
 }
@@ -41,14 +41,14 @@ export function readSigningState(directory: string): SigningPosition {
 }
 
 /**
- * Makes the signing state at least `position`, durably; one that is there or further stays as it is, with its signature. Not while CometBFT runs
- * with this key: it reads the file at its start, and writes it.
- * @returns whether it was changed
+ * Raises the signing state to at least `position`, durably; one at or beyond it keeps its signature. Not while CometBFT runs with this key: it
+ * reads the file at its start, and writes it.
+ * @returns whether it changed
  * @throws EngineHomeError, and errors of the disk
  */
 export function raiseSigningState(directory: string, position: SigningPosition): boolean {
   if (comparePositions(position, readSigningState(directory)) <= 0) return false;
-  // Without a signature, so that CometBFT refuses this position too.
+  // Without a signature, so that CometBFT rejects this position too.
   replaceFile(join(directory, SIGNING_STATE_FILE), jsonText(fileOf(position)), 0o600);
   return true;
 }

@@ -4,10 +4,7 @@ import { BLOOM_LENGTH } from "../../../base/types/bloom.ts";
 /** Bits of a logs bloom. */
 export const BLOOM_BITS = BLOOM_LENGTH * 8;
 
-/**
- * The blooms of a section, turned by 90 degrees: for each bit of a bloom a vector with one bit a block, the first block in the
- * highest bit of the first byte.
- */
+/** The blooms of a section, transposed: for each bloom bit a vector with one bit per block, the first block in the highest bit of the first byte. */
 export class BloomBits {
   readonly #vectorLength: number;
   readonly #vectors: Uint8Array;
@@ -51,8 +48,8 @@ export class BloomBits {
 }
 
 /**
- * Sparse bytes in few: a bitset of the bytes that are not zero, itself compressed, then those bytes in order. Bytes that do not get
- * shorter stay as they are; bytes that are all zero become none. Sizes are known to the reader, so nothing marks the form.
+ * Compresses sparse bytes: a bitset of the non-zero bytes, itself compressed, then those bytes in order. Incompressible bytes stay unchanged;
+ * all-zero bytes become empty. The reader knows the sizes, so nothing marks the form.
  */
 export function compressBits(bytes: Uint8Array): Uint8Array {
   const compressed = compress(bytes);

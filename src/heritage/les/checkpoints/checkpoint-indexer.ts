@@ -22,14 +22,14 @@ import {
 export type CheckpointOptions = {
   /** Blocks; a multiple of 8. */
   readonly sectionSize: number;
-  /** Blocks that must follow the last one of a section before it is indexed, itself counted. */
+  /** Blocks from the last one of a section, inclusive, before it is indexed. */
   readonly confirmations: number;
 };
 
-/** What the indexer needs of a header. */
+/** The header fields that the indexer needs. */
 type IndexedHeader = { readonly difficulty: bigint; readonly logsBloom: Uint8Array };
 
-/** Where the indexer reads the canonical chain. */
+/** The canonical chain that the indexer reads. */
 export type CheckpointSource = {
   /** Number of the newest block. */
   head(): number;
@@ -38,16 +38,16 @@ export type CheckpointSource = {
   hashAt(number: number): Hash | undefined;
 };
 
-/** Blocks whose hashes go into the trie together: less than a millisecond once the code is compiled. */
+/** Block hashes inserted into the trie at once: less than a millisecond once the code is compiled. */
 const BLOCKS_PER_STEP = 8;
-/** Bits whose vectors of 4,096 bytes are compressed and put into the trie together. */
+/** Bits whose vectors of 4,096 bytes are compressed and inserted at once. */
 const BITS_PER_STEP = 4;
 
 /**
  * Computes the checkpoints of light clients from the chain: the canonical hash trie and the bloom trie after each section of blocks.
  *
- * It works in steps of a few milliseconds that its owner runs when nothing else is to be done. A process that is killed begins its section
- * again, which takes two seconds of a core (`npm run bench -- checkpoints`): a step that is repeated writes the same rows.
+ * It works in steps of a few milliseconds that its owner runs when idle. A killed process restarts its section, which takes two CPU seconds
+ * (`npm run bench -- checkpoints`): a repeated step writes the same rows.
  */
 export class CheckpointIndexer {
   readonly #options: CheckpointOptions;
@@ -56,7 +56,7 @@ export class CheckpointIndexer {
   readonly #hashes: StoredTrie;
   readonly #blooms: StoredTrie;
   #sections: number;
-  /** The steps of the section under way. */
+  /** The steps of the current section. */
   #steps: Iterator<void> | undefined;
 
   /** @throws CheckpointLayoutError when `kv` holds sections of another size */
@@ -77,7 +77,7 @@ export class CheckpointIndexer {
     return this.#sections;
   }
 
-  /** Sections that are complete and confirmed at the present head. */
+  /** Number of sections that are complete and confirmed at the current head. */
   static dueSections({ sectionSize, confirmations }: CheckpointOptions, head: number): number {
     return Math.max(0, Math.floor((head + 1 - confirmations) / sectionSize));
   }
@@ -98,7 +98,7 @@ export class CheckpointIndexer {
 
   /**
    * Nodes that prove the hash of block `number` under the `chtRoot` of section `index`.
-   * @throws NoCheckpointError, also where the block is after the section
+   * @throws NoCheckpointError, also if the block is after the section
    */
   proveHash(index: number, number: number): Uint8Array[] {
     const { chtRoot } = this.checkpoint(index);
@@ -110,7 +110,7 @@ export class CheckpointIndexer {
     return this.#sections < CheckpointIndexer.dueSections(this.#options, this.#source.head());
   }
 
-  /** One step of some milliseconds; true while there is more to do. */
+  /** Runs one step of a few milliseconds; returns whether more work remains. */
   step(): boolean {
     if (!this.needsWork()) return false;
     this.#steps ??= this.#indexSection(this.#sections);
@@ -118,7 +118,7 @@ export class CheckpointIndexer {
     return this.needsWork();
   }
 
-  /** To be called after the chain was rolled back to block `last`. */
+  /** Call it after the chain was rolled back to block `last`. */
   rollback(last: number): void {
     this.#steps = undefined;
     this.#removeSectionsFrom(Math.floor((last + 1) / this.#options.sectionSize));
@@ -166,7 +166,7 @@ export class CheckpointIndexer {
     this.#sections = index + 1;
   }
 
-  /** Puts `count` blocks from number `first` on into the canonical hash trie. @param before what the blocks before them have come to */
+  /** Inserts `count` blocks from number `first` on into the canonical hash trie. @param before state after the blocks before them */
   #indexBlocks(
     before: Omit<SectionRow, "bloomRoot">,
     first: number,

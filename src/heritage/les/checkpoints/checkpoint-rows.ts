@@ -8,29 +8,29 @@ import { createTrie, type Trie } from "../../../store/trie/trie.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 
 /**
- * The on-disk format of the store of checkpoints, which can be computed again from the blocks. The first byte names the table.
- * Numbers in keys are six bytes big-endian.
+ * The on-disk format of checkpoints, which can be recomputed from the blocks. The first byte names the table. Numbers in keys are six bytes
+ * big-endian.
  */
 const TABLE = {
-  /** → section size; rows of another size are of no use. Earlier versions append a second number. */
+  /** → section size; rows of another size are useless. Earlier versions append a second number. */
   layout: 0x01,
   // 0x02 and 0x06 held an unfinished section in earlier versions.
   /** section → its checkpoint and the total difficulty of its last block */
   section: 0x03,
   /** path ‖ 0x10 ‖ first 16 bytes of the hash → RLP of a node of the canonical hash trie */
   hashTrieNode: 0x04,
-  /** the same of the bloom trie */
+  /** the same for the bloom trie */
   bloomTrieNode: 0x05,
 } as const;
 
 export type SectionRow = Checkpoint & { readonly totalDifficulty: bigint };
 
-/** Nodes of the two tries in memory: the upper levels, and nodes that the last blocks touched. */
+/** Cache of trie nodes: the upper levels, and nodes that the last blocks touched. */
 const CACHE_BYTES = 1 << 20;
 const END_OF_PATH = Uint8Array.of(0x10);
 const HASH_PART_LENGTH = 16;
 
-/** True when `kv` holds sections of this size, or nothing. */
+/** Whether `kv` holds sections of this size, or nothing. */
 export function hasSectionSize(kv: KvReader, sectionSize: number): boolean {
   const row = kv.get(tableKey(TABLE.layout));
   return row === undefined || new ByteReader(row).varint() === sectionSize;
@@ -85,7 +85,7 @@ function sectionKey(index: number): Uint8Array {
   return tableKey(TABLE.section, numberKey(index));
 }
 
-/** A trie of the store, and how its new nodes are written. */
+/** A trie of the store, and how to write its new nodes. */
 export type StoredTrie = {
   readonly trie: Trie;
   write(writer: KvWriter, nodes: Iterable<TrieNode>): void;

@@ -12,7 +12,7 @@ export const CHECKPOINT_LIMITS = {
   confirmations: 256,
 } as const;
 
-/** What a light client trusts: with it, it can verify every older header and every bloom. */
+/** A light client's trust anchor: it can verify all older headers and blooms with it. */
 export type Checkpoint = {
   /** From 0; section i ends before block (i + 1) × section size. */
   readonly sectionIndex: number;
@@ -24,14 +24,14 @@ export type Checkpoint = {
   readonly bloomRoot: Hash;
 };
 
-/** A number as the tries and the checkpoint hash have it: 8 bytes big-endian. */
+/** A number in the tries and the checkpoint hash: 8 bytes big-endian. */
 export function uint64Bytes(value: number): Uint8Array {
   const bytes = new Uint8Array(8);
   new DataView(bytes.buffer).setBigUint64(0, BigInt(value));
   return bytes;
 }
 
-/** What the signers of the checkpoint oracle vote for. */
+/** The hash that signers of the checkpoint oracle vote for. */
 export function checkpointHash(checkpoint: Checkpoint): Hash {
   const { sectionIndex, sectionHead, chtRoot, bloomRoot } = checkpoint;
   return keccak256Hash(
@@ -39,7 +39,7 @@ export function checkpointHash(checkpoint: Checkpoint): Hash {
   );
 }
 
-/** What the canonical hash trie stores of a block. */
+/** A block in the canonical hash trie. */
 type CanonicalBlock = {
   readonly hash: Hash;
   /** Sum of the difficulties from genesis to this block; 0 on a chain that began with proof of stake. */
@@ -56,8 +56,8 @@ export function encodeCanonicalBlock({ hash, totalDifficulty }: CanonicalBlock):
 }
 
 /**
- * What `proof` shows of block `number` to a client that trusts `chtRoot`.
- * @throws InvalidProofError, also when the trie has no such block
+ * The content of `proof` about block `number`, for a client that trusts `chtRoot`.
+ * @throws InvalidProofError, also if the trie does not have the block
  */
 export function verifyCanonicalBlock(chtRoot: Hash, number: number, proof: readonly Uint8Array[]): CanonicalBlock {
   const value = verifyProof(hashToBytes(chtRoot), canonicalHashKey(number), proof);

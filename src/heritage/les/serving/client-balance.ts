@@ -1,23 +1,23 @@
 import { BalanceOverflowError } from "../errors.ts";
 
-/** Prices of a client in the API's units: a billionth of the price inside. Numbers from 0. */
+/** Prices of a client in the API's units, billionths of the internal price. Numbers from 0. */
 export type PriceFactors = {
-  /** For each nanosecond of connection. */
+  /** Per nanosecond of connection. */
   readonly timeFactor: number;
-  /** For each nanosecond of connection and a million units of capacity. */
+  /** Per nanosecond of connection and million units of capacity. */
   readonly capacityFactor: number;
-  /** For each unit of request cost. */
+  /** Per unit of request cost. */
   readonly requestCostFactor: number;
 };
 
-/** What a client pays while it has a positive balance, and what grows its negative balance afterwards. */
+/** A client's prices while its balance is positive, and the growth of its negative balance afterwards. */
 export type ClientPrices = { readonly positive: PriceFactors; readonly negative: PriceFactors };
 
 /** geth's. */
 const FACTORS: PriceFactors = { timeFactor: 0, capacityFactor: 1e9, requestCostFactor: 1e9 };
 export const DEFAULT_PRICES: ClientPrices = { positive: FACTORS, negative: FACTORS };
 
-/** Prices are computed in units of 1e-15, so that no fraction is lost: a billionth for the factor, a millionth for the capacity. */
+/** Prices are computed in units of 1e-15, without rounding: a billionth for the factor, a millionth for the capacity. */
 export const PRICE_SCALE = 10n ** 15n;
 const MILLION = 10n ** 6n;
 
@@ -37,19 +37,19 @@ export function requestPrice({ requestCostFactor }: PriceFactors, cost: bigint):
   return cost * BigInt(Math.round(requestCostFactor)) * MILLION;
 }
 
-/** As int64 has it. */
+/** Maximum of int64. */
 const BALANCE_MAX = 2n ** 63n - 1n;
 
-/** The price of something by the factors given, times `PRICE_SCALE`. */
+/** A price by the given factors, times `PRICE_SCALE`. */
 type PriceOf = (factors: PriceFactors) => bigint;
 
 /**
- * What a client has paid ahead, and what it owes in rank but never in money. While the positive balance lasts it pays; the rest of the
- * same price grows the negative balance. Exact: fractions of a unit are carried on.
+ * A client's prepaid balance, and its debt, which affects only its rank. It pays while the positive balance lasts; the rest of a price grows the
+ * negative balance. Exact: fractions of a unit are carried over.
  */
 export class ClientBalance {
   #positive: bigint;
-  /** Part of a unit of the positive balance that is spent. Below `PRICE_SCALE`. */
+  /** Spent fraction of a unit of the positive balance. Below `PRICE_SCALE`. */
   #spentFraction = 0n;
   /** Times `PRICE_SCALE`. */
   #negative = 0n;
@@ -67,8 +67,8 @@ export class ClientBalance {
   }
 
   /**
-   * Adds to the positive balance; below 0 it ends at 0.
-   * @throws BalanceOverflowError above 2^63 − 1, with nothing changed
+   * Adds to the positive balance, which does not fall below 0.
+   * @throws BalanceOverflowError above 2^63 − 1, without changing anything
    */
   add(amount: bigint): { readonly before: bigint; readonly after: bigint } {
     const before = this.#positive;

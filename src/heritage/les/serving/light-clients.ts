@@ -14,10 +14,10 @@ import {
   requestPrice,
 } from "./client-balance.ts";
 
-/** Milliseconds of recharge that a bucket holds. */
+/** Milliseconds of recharge in a full bucket. */
 const BUFFER_MS = 6000;
 
-/** A token bucket of cost units (1 ≈ 1 ns of one thread) that `capacity` units flow into each millisecond. */
+/** A token bucket of cost units (1 ≈ 1 ns of one thread), filled with `capacity` units per millisecond. */
 class CapacityBucket {
   #capacity: number;
   #level: number;
@@ -40,21 +40,21 @@ class CapacityBucket {
   }
 
   /**
-   * A cost is known once it is paid, so a bucket can go below empty.
-   * @param cost below 0: that much is returned
+   * Costs are known only afterwards, so a bucket can go below empty.
+   * @param cost negative: returned units
    */
   take(cost: number, nowMs: number): void {
     this.#recharge(nowMs);
     this.#level = Math.min(this.#level - cost, this.#capacity * BUFFER_MS);
   }
 
-  /** Milliseconds until the bucket is not below empty; 0 when it is not. */
+  /** Milliseconds until the bucket is no longer below empty. */
   waitMs(nowMs: number): number {
     this.#recharge(nowMs);
     return this.#level >= 0 ? 0 : -this.#level / this.#capacity;
   }
 
-  /** From 0 to 1; below 0 when it is below empty. */
+  /** From 0 to 1; negative if it is below empty. */
   fill(nowMs: number): number {
     this.#recharge(nowMs);
     return this.#level / (this.#capacity * BUFFER_MS);
@@ -67,36 +67,36 @@ class CapacityBucket {
   }
 }
 
-/** geth's capacity of a free client: three times the most expensive request in the buffer of six seconds. */
+/** geth's capacity of a free client: three of the most expensive requests within the buffer of six seconds. */
 export const CAPACITY_MIN = 16_000;
 /** geth's limit on light peers. */
 const CLIENTS_MAX = 100;
-/** Clients without a connection whose debt is remembered; beyond it the oldest are forgotten. Any address can be one. */
+/** Disconnected clients whose debt is remembered; beyond it the oldest are forgotten. Any address can be one. */
 const DEBTORS_MAX = 10_000;
-/** geth's: for so long a connected client counts as better than one that wants its place. */
+/** geth's bias: a connected client is preferred to a newcomer by this time. */
 const CONNECTED_BIAS_NS = 180_000_000_000;
-/** A call of a client without capacity waits for so long; one that would wait longer is rejected. */
+/** Maximum wait of a call by a client without capacity; calls that would wait longer are rejected. */
 const WAIT_MS_MAX = 1000;
-/** A client over HTTP is connected until it was silent for so long. */
+/** A client over HTTP counts as connected until it was silent for this long. */
 const HTTP_IDLE_MS = 300_000;
-/** Cost units reserved for a call under way: a free client has 32 of them at once before its calls wait. */
+/** Cost units reserved for a running call: a free client can have 32 before its calls wait. */
 const RESERVED_MIN = 3_000_000;
-/** Calls under way that are expected to take longer than this with all capacity make clients without balance wait. */
+/** If running calls are expected to take longer than this at full capacity, clients without balance wait. */
 const BACKLOG_MS_MAX = 100;
-/** What the first call of a client is expected to cost: an eighth of a free client's buffer. */
+/** Expected cost of a client's first call: an eighth of a free client's buffer. */
 const EXPECTED_FIRST = 12_000_000;
-/** A call is expected to cost what the most expensive of the last ones did, less by this factor for each after it. */
+/** A call's expected cost is that of the most expensive recent one, reduced by this factor for each later call. */
 const EXPECTED_DECAY = 0.9;
 const FREEZE_MS = { min: 700, max: 1300 };
-/** A client that was frozen goes on above this part of its buffer. */
+/** A frozen client resumes above this part of its buffer. */
 const THAW_FILL = 1 / 8;
 
 type LightClientsOptions = {
-  /** Cost units a millisecond of all clients together. */
+  /** Cost units per millisecond of all clients together. */
   readonly totalCapacity: number;
 };
 
-/** Where a balance is stored when it changes. */
+/** Clock, and storage of changed balances. */
 type LightClientsModules = {
   /** Monotonic, milliseconds with a fraction. */
   readonly nowMs: () => number;
@@ -106,7 +106,7 @@ type LightClientsModules = {
   readonly save: (changes: ReadonlyMap<ClientId, StoredBalance>) => void;
 };
 
-/** A connection of a client that is closed when its place is needed. */
+/** A client's connection, which is closed if its place is needed. */
 export type ClientConnection = { onClose(task: () => void): void; overCapacity(): void };
 
 /** Numbers as `les_serverInfo` shows them. */
@@ -142,11 +142,11 @@ type Connected = {
   readonly connections: Set<ClientConnection>;
   prices: ClientPrices;
   lastCallMs: number;
-  /** Up to when its time is paid. */
+  /** The time up to which it has paid. */
   paidMs: number;
   frozenUntilMs: number;
   isFrozen: boolean;
-  /** Cost units that its next call is expected to take. */
+  /** Expected cost units of its next call. */
   expectedCost: number;
 };
 
@@ -159,8 +159,8 @@ type MutablePrices = {
 };
 
 /**
- * Who is served and how much: every caller has a capacity, cost units that it may use in a millisecond, and pays for its connection and its
- * calls. Capacities never sum to more than the server's; beyond it the client of the lowest priority loses its place.
+ * Distributes service: every client has a capacity in cost units per millisecond, and pays for its connection and its calls. Capacities never
+ * exceed the server's in sum; otherwise the client of the lowest priority loses its place.
  */
 export class LightClients {
   readonly #options: LightClientsOptions;
@@ -170,7 +170,7 @@ export class LightClients {
   #defaultPrices = DEFAULT_PRICES;
   #biasNs = CONNECTED_BIAS_NS;
   readonly #unsaved = new Set<ClientId>();
-  /** Cost units reserved for calls under way, of all clients. */
+  /** Cost units reserved for running calls of all clients. */
   #reserved = 0;
 
   constructor(options: LightClientsOptions, modules: LightClientsModules) {
@@ -181,14 +181,14 @@ export class LightClients {
     }
   }
 
-  /** True when the operator has given this client a balance or a note. */
+  /** Whether the operator gave this client a balance or a note. */
   isKnown(id: ClientId): boolean {
     const account = this.#accounts.get(id);
     return account !== undefined && (account.balance.positive > 0n || account.meta !== "");
   }
 
   /**
-   * Milliseconds that a call of the client has to wait; 0: none.
+   * Milliseconds that a call of the client must wait.
    * @throws CapacityExceededError
    */
   admit(id: ClientId, connection: ClientConnection | undefined): number {
@@ -213,7 +213,7 @@ export class LightClients {
   }
 
   /**
-   * Takes the cost that a call is expected to have, so that calls under way count before they end. To be returned by `charge`.
+   * Deducts a call's expected cost, so that running calls count before they end. `charge` returns it.
    * @returns cost units
    */
   reserve(id: ClientId): number {
@@ -242,7 +242,7 @@ export class LightClients {
     return this.#priorityOf(id, this.#connected.get(id)?.bucket.capacity ?? CAPACITY_MIN);
   }
 
-  /** Ends silent clients and stores what balances have come to. To be called now and then. */
+  /** Disconnects silent clients and stores changed balances. Call it now and then. */
   sweep(): void {
     const now = this.#modules.nowMs();
     for (const client of this.#connected.values()) {
@@ -278,7 +278,7 @@ export class LightClients {
     };
   }
 
-  /** @param ids none: all that are connected */
+  /** @param ids empty: all connected clients */
   clientInfo(ids: readonly ClientId[]): readonly (readonly [ClientId, ClientInfo])[] {
     const now = this.#modules.nowMs();
     const wanted = ids.length > 0 ? ids : [...this.#connected.keys()];
@@ -322,7 +322,7 @@ export class LightClients {
   }
 
   /**
-   * @param ids none: all that are connected
+   * @param ids empty: all connected clients
    * @throws ClientNotConnectedError, ClientParameterError, PriorityTooLowError
    */
   setClientParameters(ids: readonly ClientId[], parameters: ClientParameters): void {
@@ -343,7 +343,7 @@ export class LightClients {
     this.#defaultPrices = readParameters(parameters, this.#defaultPrices, "default").prices;
   }
 
-  /** @param ns by how much longer a connected client has been good to have */
+  /** @param ns by which a connected client is preferred to a newcomer */
   setConnectedBias(ns: number): void {
     this.#biasNs = ns;
   }
@@ -357,7 +357,7 @@ export class LightClients {
     client.frozenUntilMs = this.#modules.nowMs() + min + this.#modules.random() * (max - min);
   }
 
-  /** Until calls under way leave room for one of a client without balance. */
+  /** Milliseconds until running calls leave room for a client without balance. */
   #backlogWaitMs(): number {
     return Math.max(0, this.#reserved / this.#options.totalCapacity - BACKLOG_MS_MAX);
   }
@@ -387,7 +387,7 @@ export class LightClients {
     this.#forgetDebtors();
   }
 
-  /** Nobody pays for debts; the oldest of clients that are gone make room. */
+  /** Debts are never collected, so the oldest of disconnected clients make room. */
   #forgetDebtors(): void {
     for (const [id, { balance, meta }] of this.#accounts) {
       if (this.#accounts.size <= DEBTORS_MAX) return;
@@ -396,7 +396,7 @@ export class LightClients {
     }
   }
 
-  /** Disconnects clients below `priority` until `capacity` more fits. @throws CapacityExceededError without disconnecting anyone */
+  /** Disconnects clients below `priority` until `capacity` fits. @throws CapacityExceededError without disconnecting any */
   #makeRoom(capacity: number, priority: number, besides?: Connected): void {
     let used = this.#connectedCapacity() - (besides?.bucket.capacity ?? 0);
     if (used + capacity <= this.#options.totalCapacity) return;
@@ -477,7 +477,7 @@ export class LightClients {
     return positive > 0n ? Number(positive) / capacity : -Number(negative);
   }
 
-  /** Of a client that is not connected, as if it had been for the time of the bias. */
+  /** Priority of a disconnected client, as if it had been connected for the time of the bias. */
   #priorityAfterBias(id: ClientId, capacity: number, { positive, negative }: ClientPrices): number {
     const balance = this.#accounts.get(id)?.balance ?? NO_BALANCE;
     const price = (factors: PriceFactors) =>

@@ -5,12 +5,12 @@ import type { Timers } from "../../../base/telemetry/timers.ts";
 import { PeerAddressError, TransportMissingError } from "../errors.ts";
 import type { PeerSet } from "./peer-set.ts";
 
-/** The protocol of the stream; each of two peers opens one, the first one counts. */
+/** The protocol of the stream; both peers open one, and the first counts. */
 const PROTOCOL = "/evmint/shh/2";
 const DIAL_TIMEOUT_MS = 10_000;
-/** Dials of configured peers that are not connected. */
+/** Interval for dialing configured peers that are not connected. */
 const REDIAL_MS = 5_000;
-/** New envelopes of so long travel in one packet. */
+/** New envelopes of this interval share a packet. */
 const FLUSH_MS = 50;
 const CHECK_MS = 1_000;
 
@@ -34,10 +34,10 @@ type TransportModules = {
 };
 
 export type WhisperTransport = {
-  /** Where this node can be reached, with its id. */
+  /** Addresses of this node, with its id. */
   addresses(): readonly string[];
   /**
-   * Connects to a peer and stays connected.
+   * Connects to a peer and keeps the connection.
    * @throws PeerAddressError
    */
   addPeer(address: string): Promise<void>;
@@ -100,7 +100,7 @@ export async function startTransport(
     else if (!isCarrying) await connection.close();
   }
 
-  /** Ids of the peers at addresses that do not name one, once they were reached. */
+  /** Ids of peers whose addresses do not name one, once they were reached. */
   const idsByAddress = new Map<string, string>();
   const idAt = (address: string) => (hasId(address) ? idOf(address) : (idsByAddress.get(address) ?? ""));
   const networkAddresses = () => {
@@ -181,7 +181,7 @@ function assertAddress(address: string, parse: (text: string) => unknown): void 
   throw new PeerAddressError(`invalid peer address ${address}: /ip4/HOST/tcp/PORT/p2p/ID is needed`, { address });
 }
 
-/** Not installed with the node, which few let talk to others by Whisper: some 100 packages and 25 MB. The `peerDependencies` of package.json. */
+/** Not installed with the node, since few nodes use Whisper with peers: about 100 packages and 25 MB. See `peerDependencies` of package.json. */
 export const LIBP2P_PACKAGES = [
   "@chainsafe/libp2p-noise@17.0.0",
   "@libp2p/crypto@5.1.23",
@@ -191,7 +191,7 @@ export const LIBP2P_PACKAGES = [
   "libp2p@3.2.0",
 ] as const;
 
-/** The parts of libp2p that the transport uses. It takes a fifth of a second and 30 MB. @throws TransportMissingError */
+/** Loads the parts of libp2p that the transport uses, in a fifth of a second and 30 MB. @throws TransportMissingError */
 async function loadLibp2p() {
   defineWithResolvers();
   const load = importer();
@@ -217,7 +217,7 @@ async function loadLibp2p() {
   }
 }
 
-/** Imports a package, in the bundle by `src/package/bundle/import-package.ts`. */
+/** Imports a package; in the bundle through `src/package/bundle/import-package.ts`. */
 function importer(): (name: string) => Promise<unknown> {
   if (!import.meta.url.endsWith(".cjs")) return (name) => import(name);
   return createRequire(import.meta.url)("./import-package.cjs").importPackage;

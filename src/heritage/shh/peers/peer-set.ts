@@ -4,7 +4,7 @@ import { type Offence, Peer, type PeerOptions, type PeerStream } from "./peer.ts
 
 type PeerSetOptions = PeerOptions & {
   readonly peersMax: number;
-  /** How long a peer that broke the protocol is rejected. */
+  /** Duration of a ban for a protocol violation. */
   readonly banMs: number;
 };
 
@@ -14,10 +14,10 @@ type PeerSetModules = {
   readonly onOffence: (id: string, reason: Offence) => void;
 };
 
-/** Bans that are remembered; ids cost nothing to make. */
+/** Remembered bans; creating ids is free. */
 const BANS_MAX = 10_000;
 
-/** Connected peers, one stream each, and banned peers, by the id of their key. */
+/** Connected peers, with one stream each, and banned peers, by the id of their key. */
 export class PeerSet {
   readonly #options: PeerSetOptions;
   readonly #modules: PeerSetModules;
@@ -46,7 +46,7 @@ export class PeerSet {
     return (this.#bannedUntilMs.get(id) ?? 0) > this.#modules.nowMs();
   }
 
-  /** The peer on a new stream; undefined when it is not accepted: banned, connected already, or one too many. */
+  /** The peer on a new stream; undefined if it is rejected: banned, already connected, or one too many. */
   connect(id: string, stream: PeerStream): Peer | undefined {
     const isFull = this.#peers.size >= this.#options.peersMax;
     if (isFull || this.#peers.has(id) || this.isBanned(id)) return undefined;
@@ -69,7 +69,7 @@ export class PeerSet {
     for (const peer of this.#peers.values()) peer.flush();
   }
 
-  /** To be called about every second. */
+  /** Call it about every second. */
   check(): void {
     for (const peer of [...this.#peers.values()]) peer.check();
     const now = this.#modules.nowMs();
@@ -84,7 +84,7 @@ export class PeerSet {
 
   #offended(id: string, reason: Offence): void {
     this.#peers.delete(id);
-    // A peer that is gone or slow may come back.
+    // A silent or slow peer may come back.
     if (reason !== "silent" && reason !== "slow") {
       this.#bannedUntilMs.set(id, this.#modules.nowMs() + this.#options.banMs);
     }

@@ -27,19 +27,19 @@ export function encodePacket({ code, payload }: Packet): Uint8Array {
   return concatBytes(head, payload);
 }
 
-/** Puts the chunks of a stream together to packets. */
+/** Assembles packets from the chunks of a stream. */
 export class PacketReader {
   #chunks: Uint8Array[] = [];
   #length = 0;
-  /** Of the packet that is not complete, with its prefix; undefined: not known yet. */
+  /** Length of the incomplete packet, including its prefix; undefined: not known yet. */
   #wanted: number | undefined;
 
-  /** @returns undefined when a packet is too long to be one; nothing can be read afterwards */
+  /** @returns undefined if a packet is too long; the reader is unusable afterwards */
   push(chunk: Uint8Array): Packet[] | undefined {
     this.#chunks.push(chunk);
     this.#length += chunk.length;
     const packets: Packet[] = [];
-    // Chunks are joined once for each packet: a sender of single bytes costs no more than its bytes.
+    // Joins chunks once per packet: a sender of single bytes costs no more than its bytes.
     while (this.#length >= (this.#wanted ?? LENGTH_BYTES)) {
       const bytes = Buffer.concat(this.#chunks);
       this.#chunks = [bytes];
@@ -61,37 +61,37 @@ export class PacketReader {
 
 /** The stream to a peer, whatever carries it. */
 export type PeerStream = {
-  /** False: the peer does not keep up; `drained` is called when it does again. */
+  /** False: the peer is too slow; `drained` is called when it has caught up. */
   send(bytes: Uint8Array): boolean;
   /** Ends the connection. */
   close(): void;
 };
 
 export type PeerOptions = {
-  /** Bytes a second, over ten seconds. */
+  /** Bytes per second, averaged over ten seconds. */
   readonly bytesPerSecondMax: number;
 };
 
 type PeerModules = {
   readonly whisper: Pick<Whisper, "receive" | "pool">;
   readonly nowMs: () => number;
-  /** The peer is dropped for its behavior. */
+  /** Called when the peer is dropped for its behaviour. */
   readonly onOffence: (reason: Offence) => void;
 };
 
 /** Why a peer is dropped; the label of the counter. */
 export type Offence = "packet" | "envelope" | "flood" | "slow" | "version" | "silent";
 
-/** Envelopes in one packet: a reader has its first before the last is sent. */
+/** Size of a packet of envelopes: a reader gets its first envelope before the last is sent. */
 const PACKET_ENVELOPES_BYTES = 256 << 10;
-/** Over which the rate is measured. */
+/** Period over which the rate is measured. */
 const RATE_WINDOW_S = 10;
-/** A peer that reads nothing for so long is not there. */
+/** A peer that reads nothing for this long is gone. */
 const DRAIN_MS_MAX = 30_000;
-/** An empty packet says that this node is there. */
+/** Interval of empty packets that show that this node is alive. */
 const KEEPALIVE_MS = 30_000;
 const SILENCE_MS_MAX = 100_000;
-/** Hashes of expired envelopes that are remembered before they are cleared away. */
+/** Hashes of expired envelopes to collect before they are removed. */
 const STALE_HASHES_MAX = 1024;
 
 /** One peer: the envelopes it knows, its send queue, and its behavior. */
@@ -100,9 +100,9 @@ export class Peer {
   readonly #options: PeerOptions;
   readonly #modules: PeerModules;
   readonly #reader = new PacketReader();
-  /** Envelopes it has or was sent, as long as they are in the pool. */
+  /** Pooled envelopes that the peer has or was sent. */
   #known = new Set<Hash>();
-  /** Hashes of envelopes to be sent. */
+  /** Hashes of envelopes to send. */
   #waiting: Hash[] = [];
   #isBlocked = false;
   #blockedSinceMs = 0;
@@ -110,7 +110,7 @@ export class Peer {
   #receivedMs: number;
   #hasStatus = false;
   #isClosed = false;
-  /** Bytes it may still send; refilled with time. */
+  /** Bytes that it may still send; refilled over time. */
   #allowance: number;
   #allowanceMs: number;
 
@@ -127,14 +127,14 @@ export class Peer {
     for (const envelope of modules.whisper.pool.all()) this.offer(envelope);
   }
 
-  /** An envelope that is new in this node. */
+  /** Queues an envelope that is new to this node. */
   offer({ hash }: SealedEnvelope): void {
     if (this.#isClosed || this.#known.has(hash)) return;
     this.#known.add(hash);
     this.#waiting.push(hash);
   }
 
-  /** Sends what waits, as far as the peer reads it. */
+  /** Sends waiting envelopes until the peer is too slow. */
   flush(): void {
     let next = 0;
     while (next < this.#waiting.length && !this.#isBlocked && !this.#isClosed) {
@@ -178,7 +178,7 @@ export class Peer {
     }
   }
 
-  /** To be called about every second. */
+  /** Call it about every second. */
   check(): void {
     if (this.#isClosed) return;
     const now = this.#modules.nowMs();
@@ -210,7 +210,7 @@ export class Peer {
       if (end !== payload.length) throw new InvalidEnvelopeError("bytes after the envelopes");
       for (let at = start; at < end; ) {
         const next = rlpItemEnd(payload, at);
-        // Its own bytes: the packet would stay in memory as long as any of its envelopes.
+        // A copy: otherwise any of its envelopes would keep the whole packet in memory.
         const envelope = decodeEnvelope(payload.slice(at, next));
         this.#known.add(envelope.hash);
         this.#modules.whisper.receive(envelope);

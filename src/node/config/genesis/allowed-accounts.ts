@@ -3,7 +3,7 @@ import { type Hash, hashFromBigint } from "../../../base/primitives/hash.ts";
 import type { Hex } from "../../../base/primitives/hex.ts";
 import { ACCOUNT_PERMISSION, permissionSlot } from "../../../evm/execution/validation/account-permissions.ts";
 
-/** Where the built-in genesis has `contracts/AllowedAccounts.sol`: "evmint.accounts" in ASCII and five zero bytes. */
+/** Address of `contracts/AllowedAccounts.sol` in the built-in genesis: "evmint.accounts" in ASCII and five zero bytes. */
 export const ALLOWED_ACCOUNTS_ADDRESS = parseAddress("0x65766d696e742e6163636f756e74730000000000");
 
 /** Runtime code of `contracts/AllowedAccounts.json`; a test compares them. */
@@ -13,7 +13,7 @@ export const ALLOWED_ACCOUNTS_CODE: Hex =
 /** Slot of the second variable. */
 const OWNER_SLOT = hashFromBigint(1n);
 
-/** The contract's storage in block 0, where no constructor runs: the owner, and accounts that may do everything, the owner among them. */
+/** The contract's storage in block 0, where no constructor runs: the owner, and accounts with all permissions, including the owner. */
 export function allowedAccountsStorage(owner: Address, accounts: Iterable<Address>): Readonly<Record<Hash, Hash>> {
   const everything = hashFromBigint(ACCOUNT_PERMISSION.send | ACCOUNT_PERMISSION.deploy);
   const rows = [...new Set([owner, ...accounts])].map((account) => [permissionSlot(account), everything]);

@@ -18,7 +18,7 @@ import { readGenesisText } from "./genesis-file.ts";
 
 type DevConfig = Pick<Config, "dev" | "home" | "devChain">;
 
-/** Settings that are a part of the built-in genesis, which one from a file has in its own way. */
+/** Settings of the built-in genesis; a genesis file contains its own. */
 const BUILT_IN = {
   chainId: "chain-id",
   accounts: "accounts",
@@ -31,9 +31,9 @@ const BUILT_IN = {
 } as const satisfies Partial<Record<keyof Config["devChain"], string>>;
 
 /**
- * Genesis of the dev chain in the home: that of `config/dev-genesis.json`, which the first start writes from the settings. From then on
- * the file decides, and settings that contradict it are errors. A chain in memory has no file: the settings decide.
- * @param storedTimestamp time of block 0 if there is a chain already, Unix seconds
+ * Genesis of the home's dev chain. The first start writes it to `config/dev-genesis.json` from the settings; from then on the file decides, and
+ * settings that contradict it are errors. A chain in memory has no file: the settings decide.
+ * @param storedTimestamp time of block 0 if the chain exists, Unix seconds
  * @throws InvalidConfigError, InvalidGenesisError
  */
 export function openDevGenesis(config: DevConfig, storedTimestamp: number | undefined): Genesis {
@@ -56,9 +56,9 @@ export function openDevGenesis(config: DevConfig, storedTimestamp: number | unde
   return genesis;
 }
 
-/** The accounts of `wallet` that `genesis` funds, from the first on: those a dev node unlocks. */
+/** The first accounts of `wallet` that `genesis` funds: a dev node unlocks them. */
 export function fundedDevAccounts({ alloc }: Genesis, wallet = DEV_WALLET): readonly DevAccount[] {
-  // Deriving takes longer than the rest of a start: no more are derived than the genesis can hold.
+  // Derivation dominates the start, so no more accounts are derived than the genesis can hold.
   const count = [...alloc.values()].filter(({ code }) => !code?.length).length;
   const accounts = devAccounts(Math.min(count, DEFAULTS.devAccountsMax), wallet);
   const end = accounts.findIndex(({ address }) => !alloc.get(address)?.balance);
@@ -110,7 +110,7 @@ function predeploysOf(names: readonly string[] | null): readonly Predeploy[] {
   });
 }
 
-/** The genesis of dev chains made before they had a file: ten accounts, no predeploys, the time of the first start. */
+/** Genesis of dev chains created before they had a file: ten accounts, no predeploys, the time of the first start. */
 function legacyGenesisText(timestamp: number): string {
   const funded = devAccounts(DEFAULTS.devAccounts);
   return renderGenesis({
@@ -120,7 +120,7 @@ function legacyGenesisText(timestamp: number): string {
   });
 }
 
-/** Settings that were given have to describe the chain that is there. @throws InvalidConfigError */
+/** Explicit settings must describe the existing chain. @throws InvalidConfigError */
 function assertSameGenesis(config: DevConfig, text: string): void {
   const { chainId, accounts, genesis, predeploys, timestamp, balance, hardfork, baseFeeWei, codeSizeLimit } =
     config.devChain;
@@ -164,7 +164,7 @@ function assertSameGenesis(config: DevConfig, text: string): void {
   }
 }
 
-/** True when the same forks begin at the same time. */
+/** True if the same forks begin at the same times. */
 function hasSameForks(a: ChainConfig, b: ChainConfig): boolean {
   return TIME_FORK_FIELDS.every((field) => a[field] === b[field]);
 }

@@ -12,9 +12,9 @@ import { derivationPath } from "../value-types.ts";
 type DevConfig = Pick<Config, "dev" | "home" | "devChain">;
 
 /**
- * What the accounts of the dev chain in the home are derived from: what `config/dev-wallet.json` has, which the first start writes where a setting names another wallet than
- * the public one. In a file of its own because a genesis is given away, and a phrase may be somebody's.
- * @throws InvalidConfigError where the settings contradict the chain that is there, or the file is damaged
+ * The mnemonic and path of the home's dev accounts, from `config/dev-wallet.json`. The first start writes that file if settings name another
+ * wallet than the public one. It is separate from the genesis, which users share, while a mnemonic may be private.
+ * @throws InvalidConfigError if the settings contradict the existing chain, or the file is damaged
  */
 export function openDevWallet(config: DevConfig): DevWallet {
   const { home, devChain } = config;
@@ -59,7 +59,7 @@ function readWallet(file: string): DevWallet {
 }
 
 /**
- * A misspelt mnemonic would silently yield other accounts.
+ * A misspelt mnemonic would silently yield different accounts.
  * @throws InvalidConfigError
  */
 export async function assertPhrase({ devChain: { mnemonic } }: Pick<Config, "devChain">): Promise<void> {

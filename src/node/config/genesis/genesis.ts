@@ -11,7 +11,7 @@ import { ALLOWED_ACCOUNTS_ADDRESS, ALLOWED_ACCOUNTS_CODE, allowedAccountsStorage
 export const DEFAULT_CHAIN_ID = 9000n;
 
 /**
- * Text of a geth genesis file: every rule up to Osaka, unless another fork is the newest, from the first block on, the system contracts in place.
+ * Text of a geth genesis file: all rules up to Osaka, or up to another newest fork, from the first block on, with the system contracts.
  * @param options.timestamp Unix seconds of block 0
  * @param options.alloc wei by account
  * @param options.predeploys contracts in addition to the protocol's and the CREATE2 deployer
@@ -22,26 +22,26 @@ export function renderGenesis(options: {
   readonly alloc: ReadonlyMap<Address, bigint>;
   readonly predeploys?: readonly Predeploy[];
   readonly hardfork?: DevHardfork;
-  /** The newest fork whose contracts are in block 0: `hardfork`, unless the chain may come to a later one. */
+  /** The newest fork whose contracts are in block 0: `hardfork`, unless the chain may adopt a later one. */
   readonly contractsUpTo?: DevHardfork;
   readonly gasLimit?: bigint;
-  /** Of block 0, in wei. */
+  /** Base fee of block 0, in wei. */
   readonly baseFeePerGas?: bigint;
-  /** No base fee, and tips of 0 are accepted. */
+  /** Disables the base fee and accepts tips of 0. */
   readonly freeGas?: boolean;
   readonly codeSizeMax?: number;
   readonly noTxGasLimit?: boolean;
   readonly noCreate2Deployer?: boolean;
-  /** Validators that sign two different blocks are voted out by the application. */
+  /** The application votes out validators that sign two different blocks. */
   readonly jail?: boolean;
-  /** Owner of the contract that permits senders; at first this account and the accounts of `alloc` may do everything. */
+  /** Owner of the contract that permits senders; initially this account and the accounts of `alloc` have all permissions. */
   readonly permissionsOwner?: Address | undefined;
 }): string {
   const { freeGas, jail, permissionsOwner, hardfork = DEFAULT_DEV_HARDFORK } = options;
   const predeployed = (options.predeploys ?? [])
     .flatMap(({ accounts }) => accounts)
     .map(({ code, ...rest }) => ({ ...rest, code: code(options.chainId) }));
-  // Whoever may call the deployer could create contracts with it.
+  // Anyone who may call the deployer could create contracts with it.
   const deployers = permissionsOwner === undefined && !options.noCreate2Deployer ? [CREATE2_DEPLOYER] : [];
   const contracts = [...systemContractsOf(options.contractsUpTo ?? hardfork), ...deployers, ...predeployed].map(
     ({ address, ...contract }) => [address, { balance: "0x0", nonce: "0x1", ...contract }],
@@ -82,7 +82,7 @@ export function renderGenesis(options: {
       ...accounts,
     ]),
   };
-  // The numbers in `config` are far below 2^53, all but a chain id, which geth writes as a bare number of any length.
+  // The numbers in `config` are far below 2^53, except for chain ids, which geth writes as bare numbers of any length.
   const text = JSON.stringify(genesis, (_, value) => (typeof value === "bigint" ? `bigint ${value}` : value), 2);
   return `${text.replace(/"bigint (\d+)"/g, "$1")}\n`;
 }

@@ -6,7 +6,7 @@ import { WalletRequestError } from "../errors.ts";
 /** BIP-44 for Ethereum: the base of relative paths. */
 export const BASE_PATH = "m/44'/60'/0'/0";
 
-/** BIP-32: the highest bit of a child number says that it is hardened. */
+/** BIP-32: the highest bit of a child number marks it as hardened. */
 const HARDENED = 0x80000000;
 
 /**
@@ -44,16 +44,16 @@ function parseChild(component: string): string {
   return `${child}${isHardened ? "'" : ""}`;
 }
 
-// The libraries are loaded with the first wallet: most nodes have none, and they take a tenth of the time to start.
+// The libraries load with the first wallet: most nodes have none, and loading takes a tenth of the start.
 
-/** The 24 English words (BIP-39) that stand for 32 bytes of entropy. */
+/** The 24 English words (BIP-39) that encode 32 bytes of entropy. */
 export async function phraseOf(entropy: Uint8Array): Promise<string> {
   const { entropyToMnemonic } = await import("@scure/bip39");
   const { wordlist } = await import("@scure/bip39/wordlists/english.js");
   return entropyToMnemonic(entropy, wordlist);
 }
 
-/** The root key (BIP-32) of a phrase without BIP-39 passphrase, as wallets make it. */
+/** The root key (BIP-32) of a mnemonic without BIP-39 passphrase, as in wallets. */
 export async function rootOf(phrase: string): Promise<HDKey> {
   const { HDKey } = await import("@scure/bip32");
   const { mnemonicToSeed } = await import("@scure/bip39");
@@ -65,7 +65,7 @@ export async function rootOf(phrase: string): Promise<HDKey> {
   }
 }
 
-/** The key at `path`, 32 bytes the caller owns and wipes, and its account. */
+/** The account and key at `path`; the caller owns the 32 bytes and wipes them. */
 export function childOf(root: HDKey, path: string): { readonly address: Address; readonly privateKey: Uint8Array } {
   const child = root.derive(path);
   const privateKey = Uint8Array.from(child.privateKey!);

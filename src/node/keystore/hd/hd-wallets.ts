@@ -22,7 +22,7 @@ type Open = {
   readonly masterKey: Uint8Array;
   /** undefined until the wallet has a seed */
   root: HDKey | undefined;
-  /** Derived without being pinned; gone when the wallet closes. */
+  /** Accounts derived without pinning, forgotten when the wallet closes. */
   readonly ephemeral: Map<Address, string>;
 };
 
@@ -31,14 +31,14 @@ const PIN = /^\d{6,}$/;
 const PUK_AND_PIN = /^(\d{12})(\d{6,})$/;
 
 /**
- * Software HD wallets at `hd://NAME` (BIP-39, BIP-32, BIP-44), which behave as geth's smart cards: a pairing password makes the node known to
- * the wallet, a PIN opens it, a PUK unblocks it after too many wrong PINs.
+ * Software HD wallets at `hd://NAME` (BIP-39, BIP-32, BIP-44) that behave like geth's smart cards: a pairing password introduces the node to the
+ * wallet, a PIN opens it, a PUK unblocks it after too many wrong PINs.
  */
 export class HdWallets {
   readonly #modules: HdWalletsModules;
   readonly #vault: WalletVault;
   readonly #open = new Map<string, Open>();
-  /** Ends when everything that changes a wallet has: two calls at once would overwrite each other's wallet. */
+  /** The last change of a wallet. Changes run one after the other, since two at once would overwrite each other's file. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(strength: KeyStrength, modules: HdWalletsModules) {
@@ -46,7 +46,7 @@ export class HdWallets {
     this.#vault = new WalletVault(strength, modules);
   }
 
-  /** Every wallet, by ascending URL. */
+  /** All wallets, by ascending URL. */
   list(): WalletStatus[] {
     return this.#directory.ids().map((id) => {
       const file = this.#directory.read(id)!;
@@ -67,7 +67,7 @@ export class HdWallets {
       .flatMap((id) => this.#accountsOf(id, this.#directory.read(id)!));
   }
 
-  /** Accounts that sign without a PIN now. */
+  /** Accounts that can sign without a PIN now. */
   onlineAccounts(): Address[] {
     return [...this.#open].flatMap(([id, { root }]) =>
       root === undefined ? [] : this.#accountsOf(id, this.#directory.read(id)!).map(({ address }) => address),
@@ -79,7 +79,7 @@ export class HdWallets {
     return url && urlOf(idOf(url));
   }
 
-  /** Signature of an account of an open wallet, undefined for other accounts. */
+  /** Signature by an account of an open wallet; undefined for other accounts. */
   sign(address: Address, digest: Uint8Array): Signature | undefined {
     for (const [id, { root, ephemeral }] of this.#open) {
       const path = ephemeral.get(address) ?? this.#directory.read(id)?.accounts[address];
@@ -95,7 +95,7 @@ export class HdWallets {
   }
 
   /**
-   * The key of one account, 32 bytes the caller owns and wipes; the wallet stays as closed as it was.
+   * The key of one account, 32 bytes that the caller owns and wipes; does not open the wallet.
    * @throws UnknownKeyError, WalletRequestError, WrongPassphraseError, KeyDerivationBusyError
    */
   privateKey(address: Address, pin: string): Promise<Uint8Array> {
@@ -121,8 +121,8 @@ export class HdWallets {
   }
 
   /**
-   * One step towards an open wallet: pairs with a pairing password, sets or takes a PIN, or takes a PUK with a new PIN. An unknown wallet is
-   * created, without a seed.
+   * Performs one step towards an open wallet: pairs with a pairing password, sets or accepts a PIN, or accepts a PUK with a new PIN. Creates an
+   * unknown wallet, without a seed.
    *
    * @throws WalletRequestError that names the next required credential, UnlockForbiddenError, WrongPassphraseError, KeyDerivationBusyError
    */
@@ -160,10 +160,10 @@ export class HdWallets {
   }
 
   /**
-   * Gives a wallet its seed. A wallet that does not exist is created first, with passwords written to a file for its owner to take away.
+   * Gives a wallet its seed. Creates an unknown wallet first and writes its passwords to a file, which the owner should move away.
    *
    * @returns the private key of the first account; it is not shown again
-   * @throws WalletRequestError when it has a seed, or is there and not open; KeyDerivationBusyError
+   * @throws WalletRequestError if the wallet has a seed, or exists and is not open; KeyDerivationBusyError
    */
   initialize(url: string): Promise<Hex> {
     return this.#alone(() => this.#initialize(url));
@@ -200,8 +200,8 @@ export class HdWallets {
   }
 
   /**
-   * Another account of an open wallet.
-   * @param pin keeps it in the wallet; else it is gone when the wallet closes
+   * Derives another account of an open wallet.
+   * @param pin stores it in the wallet; otherwise it is forgotten when the wallet closes
    * @throws WalletRequestError
    */
   derive(url: string, path: string, pin: boolean): WalletAccount {
@@ -305,7 +305,7 @@ export class HdWallets {
     this.#open.set(id, { masterKey, root: undefined, ephemeral: new Map() });
   }
 
-  /** After its seed was created; stays closed if strangers could use an open wallet. */
+  /** Called after a seed was created; the wallet stays closed if strangers could use it. */
   #becomeOnline(id: string, masterKey: Uint8Array, root: HDKey): void {
     try {
       this.#modules.assertUnlockAllowed();
@@ -329,7 +329,7 @@ export class HdWallets {
   }
 }
 
-/** @throws UnknownWalletError when no wallet can have such a URL */
+/** @throws UnknownWalletError if the URL is not valid for a wallet */
 function idOf(url: string): string {
   const id = /^(?:hd|keycard):\/\/([^/]+)(?:\/m\/.*)?$/.exec(url)?.[1];
   if (id === undefined || !isWalletId(id) || id === "pairings") throw new UnknownWalletError(url);
@@ -340,7 +340,7 @@ function urlOf(id: string): string {
   return `hd://${id}`;
 }
 
-/** Compares secrets of any length in time that does not depend on how much of them agrees. */
+/** Compares secrets of any length in constant time. */
 function isSame(a: string, b: string): boolean {
   return timingSafeEqual(keccak256(Buffer.from(a)), keccak256(Buffer.from(b)));
 }

@@ -12,13 +12,13 @@ import { InvalidKeyFileError, LooseKeyFileError, WrongPassphraseError } from "..
 import { type KeyStrength, SCRYPT } from "../key-file.ts";
 import type { KeyDerivation } from "../passphrases.ts";
 
-/** A wallet with some ten thousand accounts. */
+/** Room for about ten thousand accounts. */
 const WALLET_FILE_BYTES_MAX = 4 << 20;
 
-/** Bytes under AES-256-GCM: nonce ‖ ciphertext ‖ tag, as hex. */
+/** Bytes encrypted with AES-256-GCM: nonce ‖ ciphertext ‖ tag, as hex. */
 type Box = string;
 
-/** A box whose key is a passphrase under scrypt. */
+/** A box encrypted with a key that scrypt derives from a passphrase. */
 export type Seal = {
   readonly n: number;
   readonly r: number;
@@ -32,7 +32,7 @@ export function closeBox(secret: Uint8Array, key: Uint8Array): Box {
   return hexDigits(encryptAesGcm(secret, key));
 }
 
-/** The bytes in `box`; undefined when `key` does not fit. The caller owns and wipes them. */
+/** The bytes in `box`; undefined if `key` is wrong. The caller owns and wipes them. */
 export function openBox(box: Box, key: Uint8Array): Uint8Array | undefined {
   const bytes = Buffer.from(box, "hex");
   if (bytes.length < AES_GCM_OVERHEAD) throw new InvalidKeyFileError("box too short");
@@ -73,7 +73,7 @@ export async function unseal(
   }
 }
 
-/** A wallet on disk. The master key opens `entropy`; it is sealed twice, with the PIN and with the PUK. */
+/** A wallet on disk. The master key decrypts `entropy`; it is sealed twice, with the PIN and with the PUK. */
 export type WalletFile = {
   readonly version: 1;
   /** Verifies the pairing password; encrypts nothing. */
@@ -93,7 +93,7 @@ export function isWalletId(id: string): boolean {
   return ID.test(id);
 }
 
-/** The folder of HD wallets: a state file each, the pairings of this node, and what a new wallet's owner has to take away. */
+/** The folder of HD wallets: one state file each, the pairings of this node, and the secrets of new wallets, which their owners should move away. */
 export class WalletDirectory {
   readonly #path: string;
   readonly #allowReadableByOthers: boolean;
@@ -126,7 +126,7 @@ export class WalletDirectory {
     this.#replace(`${id}.json`, JSON.stringify(file));
   }
 
-  /** Pairing password by wallet: what makes this node one that may ask the wallet for its PIN. */
+  /** Pairing passwords by wallet. They entitle this node to ask the wallet for its PIN. */
   pairings(): Readonly<Record<string, string>> {
     return (this.#readJson(`${PAIRINGS}.json`) as Record<string, string> | undefined) ?? {};
   }
@@ -135,7 +135,7 @@ export class WalletDirectory {
     this.#replace(`${PAIRINGS}.json`, JSON.stringify(pairings));
   }
 
-  /** Writes what only the owner may know, for the owner to take away; the file's path. */
+  /** Writes a wallet's secrets to a file for its owner. @returns the path */
   writeSecrets(id: string, text: string): string {
     const name = `${id}.secrets.txt`;
     this.#replace(name, text);
@@ -152,12 +152,12 @@ export class WalletDirectory {
     try {
       return JSON.parse(text);
     } catch {
-      // Without the cause: JSON.parse quotes the text.
+      // Omits the cause: JSON.parse quotes the text.
       throw new InvalidKeyFileError(`${name} is not JSON`);
     }
   }
 
-  /** A crash leaves the old file or the new one; durable when it returns. */
+  /** A crash leaves the old or the new file; durable when it returns. */
   #replace(name: string, text: string): void {
     makeFolder(this.#path);
     chmodSync(this.#path, 0o700);
@@ -165,7 +165,7 @@ export class WalletDirectory {
   }
 }
 
-/** No wallet can have this id: the file is something else. */
+/** File of the pairings; not a valid wallet id. */
 const PAIRINGS = "pairings";
 
 /** @throws InvalidKeyFileError */

@@ -9,7 +9,7 @@ import { type Seal, seal, unseal, type WalletDirectory, type WalletFile } from "
 export type WalletVaultModules = {
   readonly directory: WalletDirectory;
   readonly derivation: KeyDerivation;
-  /** Bounds guesses at pairing passwords; those at PINs and PUKs the wallet counts itself. */
+  /** Bounds guesses of pairing passwords; the wallet itself counts wrong PINs and PUKs. */
   readonly tries: PassphraseTries;
   readonly log: Logger;
   readonly observer: Pick<KeyObserver, "wrongSecret">;
@@ -20,10 +20,7 @@ const PUK_TRIES = 5;
 const PIN_DIGITS = 6;
 const PUK_DIGITS = 12;
 
-/**
- * The protection of a wallet's master key: pairing password, PIN and PUK, and how often they may be wrong. Of one wallet one call
- * at a time.
- */
+/** Protects a wallet's master key with pairing password, PIN and PUK, and counts wrong attempts. Callers must serialise calls on one wallet. */
 export class WalletVault {
   readonly #strength: KeyStrength;
   readonly #modules: WalletVaultModules;
@@ -33,7 +30,7 @@ export class WalletVault {
     this.#modules = modules;
   }
 
-  /** Makes the file of a new wallet, without a seed, and pairs with it. */
+  /** Creates the file of a new wallet, without a seed, and pairs with it. */
   async create(id: string, pairingPassword: string): Promise<void> {
     this.#directory.write(id, {
       version: 1,
@@ -61,8 +58,9 @@ export class WalletVault {
   }
 
   /**
-   * Gives a wallet that has none its PIN, and with it a PUK, which is written to a file for the owner; the master key.
-   * @param pin a random one when absent; the file then holds it and the pairing password
+   * Gives a wallet its first PIN and a PUK, which it writes to a file for the owner.
+   * @param pin random if omitted; the file then also holds it and the pairing password
+   * @returns the master key
    */
   async setPin(id: string, pin?: string): Promise<Uint8Array> {
     const chosen = pin ?? randomDigits(PIN_DIGITS);
@@ -74,7 +72,7 @@ export class WalletVault {
     };
     const generated = pin === undefined ? [`pairing password ${this.#directory.pairings()[id]}`, `PIN ${chosen}`] : [];
     const lines = [`wallet hd://${id}`, ...generated, `PUK ${puk}`, ""];
-    // The owner's file first, then the wallet that needs it.
+    // Writes the owner's file before the wallet that depends on it.
     const path = this.#directory.writeSecrets(id, lines.join("\n"));
     this.#directory.write(id, { ...this.#directory.read(id)!, ...sealed });
     this.#modules.log.warn("new wallet: move its secrets to a safe place and delete the file", {
@@ -94,7 +92,7 @@ export class WalletVault {
     return masterKey;
   }
 
-  /** The master key, with a new PIN from now on. @throws as openByPin */
+  /** Sets a new PIN. @returns the master key @throws as openByPin */
   async unblock(id: string, puk: string, newPin: string): Promise<Uint8Array> {
     const file = this.#directory.read(id)!;
     if (file.puk === null || file.pukTriesLeft === 0) {
@@ -110,7 +108,7 @@ export class WalletVault {
     return this.#modules.directory;
   }
 
-  /** A try is taken before it is made and given back when it was not: a crash must not gain one. */
+  /** Deducts the attempt before the check and refunds it if the secret was right, so that a crash never grants an extra attempt. */
   async #try(id: string, sealed: Seal, secret: string, counter: "pinTriesLeft" | "pukTriesLeft"): Promise<Uint8Array> {
     const left = this.#directory.read(id)![counter];
     this.#update(id, { [counter]: left - 1 });
@@ -140,7 +138,7 @@ export class WalletVault {
     return seal(secret, passphrase, this.#strength, this.#modules.derivation);
   }
 
-  /** A PIN alone has a million values; together with the pairing password it cannot be guessed from the wallet's file. */
+  /** A PIN has only a million values; combined with the pairing password it cannot be guessed from the wallet's file. */
   #passphrase(id: string, pin: string): string {
     return `${this.#directory.pairings()[id] ?? ""}\0${pin}`;
   }

@@ -12,7 +12,7 @@ import type { Paint } from "./paint.ts";
 export const ACTIVITY_LIMITS = {
   /** Time a call waits for equal calls, to share their line; too short to notice. */
   gatherMs: 100,
-  /** Maximum of that time, which grows while a program repeats the same call. */
+  /** Maximum of `gatherMs`, which grows while a program repeats the same call. */
   gatherMsMax: 30_000,
   /** Time a call waits for its detail lines; the first JavaScript tracer takes a second to start. */
   detailsMsMax: 2_000,
@@ -21,18 +21,18 @@ export const ACTIVITY_LIMITS = {
 } as const;
 
 type ActivityLogModules = {
-  /** Takes whole lines, in one piece. */
+  /** Takes complete lines in one piece. */
   readonly write: (text: string) => void;
   readonly paint: Paint;
   readonly timers: Pick<Timers, "now" | "after">;
-  /** Lines of its level are written. */
+  /** Whether lines of its level are written. */
   readonly isEnabled: () => boolean;
 };
 
-/** Blocks without transactions in a row. */
+/** Consecutive blocks without transactions. */
 type EmptyBlocks = { first: number; last: number; count: number };
 
-/** Blocks that came faster than they could be shown, and their transactions. */
+/** Blocks that arrived faster than the log could show them, and their transactions. */
 type HiddenBlocks = { first: number; last: number; count: number; failed: number };
 
 /** Lines below a call's line; undefined if none. Never rejects. */
@@ -45,13 +45,13 @@ const NO_WORDS = (record: CallRecord): CallWords => ({
 });
 
 /**
- * The log for the people at a dev chain: calls, blocks and transactions as they happen. Equal calls, and blocks without transactions, are
- * gathered until something else happens, or for a time that grows while nothing new is among them. Under load it counts what it does not print.
+ * The log for users of a dev chain: calls, blocks and transactions as they happen. It gathers equal calls and empty blocks until another event,
+ * or for a time that grows while nothing new happens. Under load it counts what it does not print.
  */
 export class ActivityLog {
   readonly #modules: ActivityLogModules;
   readonly #window = new CallWindow();
-  /** Calls of the last print, whose repetition is not news. */
+  /** Calls of the last print; their repetition is not news. */
   #recent = new Set<string>();
   #hasRecentBlocks = false;
   #empty: EmptyBlocks | undefined;
@@ -60,9 +60,9 @@ export class ActivityLog {
   #timer: { readonly dueMs: number; readonly cancel: () => void } | undefined;
   #second = 0;
   #linesLeft: number = ACTIVITY_LIMITS.linesPerSecond;
-  /** Calls of this second that no line was left for. */
+  /** Calls of this second that exceeded the line limit. */
   #unprinted = 0;
-  /** By the node, once there are names. */
+  /** Set by the node once names are known. */
   #wordsOf: (record: CallRecord) => CallWords = NO_WORDS;
   #isMuted: () => boolean = () => false;
   #detailsOf: Details = () => undefined;
@@ -74,7 +74,7 @@ export class ActivityLog {
   }
 
   connect(node: {
-    /** A caller has switched it off. */
+    /** Whether a caller has switched it off. */
     readonly isMuted: () => boolean;
     readonly wordsOf: (record: CallRecord) => CallWords;
     readonly detailsOf: Details;
@@ -86,12 +86,12 @@ export class ActivityLog {
     this.#detailsOf = node.detailsOf;
   }
 
-  /** Whether anything is to be printed now. */
+  /** Whether anything may be printed now. */
   get isOn(): boolean {
     return this.#modules.isEnabled() && !this.#isMuted();
   }
 
-  /** A call ended. On the hot path: it costs a look into a map. */
+  /** Notes the end of a call. On the hot path: costs one map lookup. */
   readonly call = (
     method: string,
     params: RawParams,
@@ -108,14 +108,14 @@ export class ActivityLog {
     } else if (this.#timer === undefined) this.#gather(true);
   };
 
-  /** Calls that another process counted. */
+  /** Adds calls that another process counted. */
   merge(records: readonly CallRecord[], more: number): void {
     if (!this.isOn) return;
     const keys = this.#window.merge(records, more);
     this.#gather(keys.every((key) => this.#recent.has(key)));
   }
 
-  /** Resolves once the lines below all calls until now are known: before something is printed that comes after them. */
+  /** Resolves once the detail lines of all calls so far are known: await it before printing a later event. */
   async settled(): Promise<void> {
     await Promise.all(this.#pendingDetails);
   }
@@ -153,7 +153,7 @@ export class ActivityLog {
     this.#gather(false);
   }
 
-  /** Lines of one event, after everything before it. */
+  /** Prints the lines of one event, after everything before it. */
   print(lines: readonly string[]): void {
     if (!this.isOn) return;
     this.flush();
@@ -168,7 +168,7 @@ export class ActivityLog {
     if (lines.length > 0) this.#modules.write(`${lines.join("\n")}\n`);
   };
 
-  /** Prints soon, or later where there is nothing new. */
+  /** Prints soon, or later if nothing is new. */
   #gather(isRepeated: boolean): void {
     if (!isRepeated) this.#repeatMs = ACTIVITY_LIMITS.gatherMs;
     const dueMs = this.#modules.timers.now() + this.#repeatMs;
@@ -246,7 +246,7 @@ export class ActivityLog {
   }
 }
 
-/** The activity log of a root logger, where it has one. */
+/** The activity log of a root logger, if it has one. */
 export function activityOf(log: Logger): ActivityLog | undefined {
   return "activity" in log ? (log as { activity: ActivityLog }).activity : undefined;
 }

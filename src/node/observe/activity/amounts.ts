@@ -26,7 +26,7 @@ export function roundedAmountText(wei: bigint): string {
   return amountText(((wei + unit / 2n) / unit) * unit);
 }
 
-/** `12.5%` of `whole`; nothing where that is zero. */
+/** `12.5%` of `whole`; empty if that is zero. */
 export function shareText(part: bigint, whole: bigint): string {
   if (whole === 0n) return "";
   const tenths = Number((part * 1_000n) / whole);

@@ -10,7 +10,7 @@ import type { BlockReport, TransactionReport } from "./block-text.ts";
 
 /** Volume of block activity in the log. The log counts the omitted entries. */
 const BLOCK_ACTIVITY_LIMITS = {
-  /** Blocks that wait to be printed. */
+  /** Blocks waiting to be printed. */
   waitingMax: 16,
   /** Transactions shown of one block; each is re-executed after all its predecessors. */
   transactionsPerBlock: 20,
@@ -30,7 +30,7 @@ type BlockActivityModules = {
   readonly timers: Pick<Timers, "now" | "deferred">;
 };
 
-/** Shows each block in the log for people, one after the other: a transaction is executed again for its calls, which takes some turns. */
+/** Shows blocks in the log for users, one at a time. Each shown transaction is executed again for its calls, over several event-loop turns. */
 export class BlockActivity {
   readonly #modules: BlockActivityModules;
   readonly #waiting: ExecutedBlock[] = [];
@@ -49,7 +49,7 @@ export class BlockActivity {
       if (this.#waiting.length > BLOCK_ACTIVITY_LIMITS.waitingMax) this.#hide(this.#waiting.shift()!);
       if (this.#isRunning) return;
       this.#isRunning = true;
-      // After the callers that wait for the block.
+      // Runs after the callers that wait for the block.
       runSoon();
     });
     chain.onRollback((removed) => {
@@ -77,7 +77,7 @@ export class BlockActivity {
     else if (this.#transactionsLeft === 0) this.#hide(executed);
     else {
       const report = await this.#report(executed).catch((error: unknown) => {
-        // A block that was removed meanwhile has no state.
+        // A block removed meanwhile has no state.
         if (this.#modules.chain.blockHash(number) === executed.block.hash) throw error;
         return undefined;
       });
@@ -146,7 +146,7 @@ export class BlockActivity {
     };
   }
 
-  /** Of a plain transfer there is nothing to tell. */
+  /** Plain transfers have no calls to show. */
   #runsCode({ block, receipts }: ExecutedBlock, index: number): boolean {
     const { to } = block.transactions[index]!;
     if (to === null || receipts[index]!.logs.length > 0) return true;

@@ -26,7 +26,7 @@ export type BlockReport = {
   readonly timestamp: number;
   /** The first of its transactions. */
   readonly shown: readonly TransactionReport[];
-  /** The others, and those of them that failed. */
+  /** The other transactions, and the number of failed ones among them. */
   readonly hidden: { readonly count: number; readonly failed: number };
 };
 
@@ -41,12 +41,12 @@ export type TransactionReport = {
   readonly nonce: bigint;
   readonly gasUsed: bigint;
   readonly gasLimit: bigint;
-  /** wei for one unit of gas */
+  /** wei per unit of gas */
   readonly gasPrice: bigint;
   /** wei for its blobs */
   readonly blobFee: bigint;
   readonly isFailed: boolean;
-  /** undefined: it is not executed again */
+  /** undefined: not executed again */
   readonly details: TransactionDetails | undefined;
 };
 
@@ -117,7 +117,7 @@ function callTexts(details: TransactionDetails | undefined, paint: Paint, clean:
   return calls.length > callsMax ? [...lines, paint.dim(`… ${calls.length - callsMax} more lines`)] : lines;
 }
 
-/** What was printed, with its own line feeds as lines. */
+/** The printed texts, split at their line feeds. */
 function printedTexts(details: TransactionDetails | undefined, clean: (text: string) => string): string[] {
   const { printedMax } = TRANSACTION_TEXT_LIMITS;
   const lines = (details?.printed ?? []).flatMap((text) => text.split("\n", printedMax + 1));
@@ -125,7 +125,7 @@ function printedTexts(details: TransactionDetails | undefined, clean: (text: str
   return lines.length > printedMax ? [...shown, `… more than ${printedMax} lines`] : shown;
 }
 
-/** The label before the first of the lines. */
+/** Puts the label before the first line. */
 function labelled(label: string, lines: readonly string[], row: (label: string, text: string) => string): string[] {
   return lines.map((line, index) => row(index === 0 ? label : "", line));
 }

@@ -24,13 +24,13 @@ type CallDetailsModules = {
   readonly headState: () => { readonly number: number; readonly state: StateReader };
   /** `debug_traceCall` of the node. */
   readonly traceCall: (params: readonly unknown[]) => Promise<unknown>;
-  /** Of executing a call again; one that takes longer has no lines. */
+  /** Time limit for executing a call again; slower calls get no lines. */
   readonly timeoutMs: number;
   /** Milliseconds of a clock that never goes back. */
   readonly now: () => number;
 };
 
-/** Methods whose calls are executed again, and whether their second parameter is a block and the others are overrides. */
+/** Methods whose calls are executed again, and whether their second parameter is a block and further ones are overrides. */
 const METHODS: Readonly<Record<string, { readonly hasBlock: boolean }>> = {
   eth_call: { hasBlock: true },
   eth_estimateGas: { hasBlock: true },
@@ -89,7 +89,7 @@ export class CallDetails {
     return this.#msLeft > 0;
   }
 
-  /** Looks only at the called code: contracts that it calls may print unseen. */
+  /** Checks only the called code: contracts that it calls may print unnoticed. */
   #mayPrint(to: unknown, data: unknown): boolean {
     if (to === undefined || to === null) return typeof data === "string" && data.includes(CONSOLE_HEX);
     if (typeof to !== "string" || !ADDRESS.test(to)) return false;
@@ -106,5 +106,5 @@ export class CallDetails {
   }
 }
 
-/** "console.log" in the init code of a call that creates. */
+/** "console.log" in the init code of a call that creates a contract. */
 const CONSOLE_HEX = Buffer.from("console.log").toString("hex");

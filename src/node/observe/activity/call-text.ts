@@ -3,20 +3,20 @@ import type { CallRecord } from "./call-window.ts";
 import type { Paint } from "./paint.ts";
 import { shownText } from "./shown-text.ts";
 
-/** Longest text of a call's function, result and reason. */
+/** Maximum length of a call's function, result or reason. */
 const PART_CHARS_MAX = 300;
 
-/** What the log says of equal calls beside method, number and time. */
+/** The log's words for equal calls, besides method, count and time. */
 export type CallWords = {
-  /** `Token.balanceOf(owner: 0x…)`; empty where nothing is known. */
+  /** `Token.balanceOf(owner: 0x…)`; empty if unknown. */
   readonly target: string;
-  /** Empty where it is long, or not the same for all of them. */
+  /** Empty if the result is long or differs among the calls. */
   readonly result: string;
-  /** Of a call that failed. */
+  /** Why the calls failed. */
   readonly reason: string;
 };
 
-/** `eth_getBalance ×14 → 0x5  0.1 ms each`, and the notes below. */
+/** `eth_getBalance ×14 → 0x5  0.1 ms each`, and the notes below it. */
 export function callLines(record: CallRecord, words: CallWords, paint: Paint): string[] {
   const notes = record.notes.map((note) => {
     const shown = shownText(note, PART_CHARS_MAX);

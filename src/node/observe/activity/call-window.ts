@@ -6,7 +6,7 @@ import type { RawParams } from "../../../rpc/transport/dispatch/message.ts";
 
 /** Calls that the log buffers until it prints them. */
 export const CALL_WINDOW_LIMITS = {
-  /** Transaction submissions with a line of their own. */
+  /** Transaction submissions with a separate line. */
   sendsMax: 8,
   /** Distinct calls; the log only counts further ones. */
   entriesMax: 64,
@@ -20,28 +20,28 @@ export const CALL_WINDOW_LIMITS = {
   resultCharsMax: 66,
 } as const;
 
-/** Whom a call of a contract is for. */
+/** The contract and data of a call. */
 export type CallTarget = { readonly to: string | undefined; readonly data: Hex };
 
 /** Why a call failed. */
 export type CallFailure = {
   readonly code: string;
   readonly message: string;
-  /** What the contract reverted with. */
+  /** The contract's revert data. */
   readonly data?: Hex;
-  /** Facts of the error that are numbers or short texts. */
+  /** Details of the error that are numbers or short texts. */
   readonly facts: Readonly<Record<string, string>>;
 };
 
-/** Equal calls: of one method, to one function of one contract, with one outcome. Plain data, which other processes send. */
+/** Equal calls: same method, function, contract and outcome. Plain data, which other processes send. */
 export type CallRecord = {
   readonly method: string;
   readonly target: CallTarget | undefined;
   /** The first of the calls. */
   readonly failed: CallFailure | undefined;
-  /** What all of them answered; undefined where they differ or the answer is long. */
+  /** The result of all calls; undefined if it differs or is long. */
   readonly result: string | undefined;
-  /** The block parameter of a failed call, and the newest block then. */
+  /** The block parameter of a failed call, and the newest block at that time. */
   readonly block: string | undefined;
   readonly head: number | undefined;
   readonly count: number;
@@ -50,12 +50,12 @@ export type CallRecord = {
   readonly notes: readonly string[];
 };
 
-/** A record that still counts. */
+/** A record that still counts calls. */
 type Entry = {
   readonly record: CallRecord;
   count: number;
   totalMs: number;
-  /** The JSON of the result, as long as it is shown and all are equal. */
+  /** The JSON of the result, while it is short enough and equal for all calls. */
   result: JsonText | undefined;
   notes: readonly string[];
 };
@@ -73,24 +73,24 @@ const WITH_TARGET: ReadonlySet<string> = new Set([
 /** Namespaces whose results hold no secret. */
 const SHOWN_RESULTS = /^(?:eth|net|web3|evm|anvil|hardhat|txpool)_/;
 
-/** The calls since the log was last printed, equal ones together. Costs a look into a map for each call. */
+/** The calls since the log was last printed, grouped by equality. Costs one map lookup per call. */
 export class CallWindow {
   readonly #entries = new Map<string, Entry>();
   #more = 0;
   #sends = 0;
-  /** Number of the newest block, where that is known. */
+  /** Number of the newest block, if known. */
   headNumber: () => number | undefined = () => undefined;
 
   get isEmpty(): boolean {
     return this.#entries.size === 0 && this.#more === 0;
   }
 
-  /** Names of the equal calls in it. */
+  /** Keys of its groups. */
   get keys(): Iterable<string> {
     return this.#entries.keys();
   }
 
-  /** A call that ended; its name where it is the first of equal ones. */
+  /** Adds a finished call. @returns its key if it begins a group */
   add(
     method: string,
     params: RawParams,
@@ -133,7 +133,7 @@ export class CallWindow {
     return key;
   }
 
-  /** Puts lines below that of the call `key`, while it is not printed. */
+  /** Adds lines below the calls of group `key`, unless they are already printed. */
   note(key: string, notes: readonly string[]): void {
     const entry = this.#entries.get(key);
     if (entry !== undefined) entry.notes = notes;
@@ -142,12 +142,12 @@ export class CallWindow {
   #keyOf(method: string, params: RawParams, error: unknown): string {
     const key = callKey(method, params);
     if (error !== undefined) return `${key}${failureKey(error)}`;
-    // Each has a hash of its own.
+    // Each submission has a different hash.
     const isSend = method.startsWith("eth_send") && this.#sends < CALL_WINDOW_LIMITS.sendsMax;
     return isSend ? `${key} #${this.#sends++}` : key;
   }
 
-  /** Calls that another process counted; the names of those that are the first here. */
+  /** Adds calls that another process counted. @returns the keys of new groups */
   merge(records: readonly CallRecord[], more: number): string[] {
     this.#more += more;
     return records.flatMap((record) => {
@@ -169,7 +169,7 @@ export class CallWindow {
     });
   }
 
-  /** What is in it, which is empty then. `more`: calls that are in none of the records. */
+  /** Empties the window. `more`: calls that are in none of the records. */
   take(): { readonly records: readonly CallRecord[]; readonly more: number } {
     const records = Array.from(this.#entries.values(), ({ record, count, totalMs, result, notes }) => ({
       ...record,
@@ -225,7 +225,7 @@ function targetOf(method: string, params: RawParams): CallTarget | undefined {
   return { to: typeof to === "string" ? to.slice(0, 42) : undefined, data: hexOf(input ?? data) };
 }
 
-/** The bytes of `value` that are decoded; `0x` if it is not hex. */
+/** The bytes of `value` to decode; `0x` if it is not hex. */
 function hexOf(value: unknown): Hex {
   if (typeof value !== "string") return "0x";
   const start = value.slice(0, 2 + 2 * CALL_WINDOW_LIMITS.dataBytesMax);
@@ -237,7 +237,7 @@ function blockOf(params: RawParams): string | undefined {
   return typeof last === "string" && /^(?:0x[0-9a-f]{1,16}|[a-z]{4,9})$/i.test(last) ? last : undefined;
 }
 
-/** Text of a short result that is not an object; for contract calls, the part that is decoded. */
+/** Text of a short result that is not an object; for contract calls, the part to decode. */
 function resultText(method: string, target: CallTarget | undefined, result: JsonText | undefined): string | undefined {
   if (typeof result !== "string" || !SHOWN_RESULTS.test(method)) return undefined;
   const { dataBytesMax, resultCharsMax } = CALL_WINDOW_LIMITS;
@@ -246,7 +246,7 @@ function resultText(method: string, target: CallTarget | undefined, result: Json
   return result.startsWith('"') ? result.slice(1, -1) : result;
 }
 
-/** Longest fact of an error, and how many are remembered. */
+/** Maximum length and number of an error's details. */
 const FACT_CHARS_MAX = 100;
 const FACTS_MAX = 8;
 

@@ -8,19 +8,19 @@ import { amountText } from "./amounts.ts";
 import type { CallWords } from "./call-text.ts";
 import type { CallFailure, CallRecord, CallTarget } from "./call-window.ts";
 
-/** What the words need to know of the node. */
+/** The node's data that the words need. */
 export type WordsModules = {
   readonly names: ProjectNames;
-  /** Why a method that does not answer is not found. */
+  /** Why an unknown method was not found. */
   readonly methodHint: (method: string) => string | undefined;
   readonly headNumber: () => number;
   /** Accounts that the node signs for. */
   readonly accounts: () => readonly Address[];
-  /** What became of a submitted transaction that is not executed at once; undefined: nothing to say. */
+  /** Why a submitted transaction waits; undefined: nothing to say. */
   readonly waitingReason: (hash: string) => string | undefined;
 };
 
-/** Words for a call, by the names of a project and with the numbers that an error text of geth's leaves out. */
+/** Words for a call, with the names of a project and the numbers that geth's error texts omit. */
 export function wordsOf(record: CallRecord, modules: WordsModules): CallWords {
   const { method, target, failed, count } = record;
   const contract = target && contractOf(target, modules);
@@ -110,7 +110,7 @@ const accountText: Explain = ({ facts }, { accounts }) => {
   return `${facts["address"] ?? "no from"}; the node signs for ${signs}, and anvil_impersonateAccount sends as any`;
 };
 
-/** What geth's texts leave out, which callers may compare. */
+/** Explanations that geth's texts omit; those texts stay, since callers may compare them. */
 const EXPLAINED: Readonly<Record<string, Explain>> = {
   ACCOUNT_UNKNOWN: accountText,
   ACCOUNT_LOCKED: ({ facts }) => facts["address"],
@@ -122,7 +122,7 @@ const EXPLAINED: Readonly<Record<string, Explain>> = {
     `${block === undefined ? "" : `block ${blockText(block)}, `}the newest is ${head ?? headNumber()}`,
 };
 
-/** A number in decimal, as the log has those of blocks. */
+/** A block number in decimal, as the log shows blocks. */
 function blockText(block: string): string {
   return block.startsWith("0x") ? String(BigInt(block)) : block;
 }

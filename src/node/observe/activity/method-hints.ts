@@ -1,9 +1,9 @@
 import { nearest } from "../../../base/primitives/nearest.ts";
 
-/** Names that are compared with every method in one second. */
+/** Unknown names per second to compare with all methods. */
 const HINTS_PER_SECOND = 10;
 
-/** Why a method was not found: a wrong name with the one that was meant, or a namespace that is not open. */
+/** Why a method was not found: a similar name, or a namespace that is not enabled. */
 export class MethodHints {
   readonly #methods: () => Iterable<string>;
   readonly #now: () => number;

@@ -1,4 +1,4 @@
-/** Colours of a terminal, or none: the text is the same. */
+/** Terminal colours, or none: the text is the same. */
 export type Paint = {
   readonly dim: (text: string) => string;
   readonly bold: (text: string) => string;

@@ -21,15 +21,15 @@ type ShownChain = {
   readonly names: ProjectNames;
   readonly tracer: TransactionTracer;
   readonly accounts: readonly { readonly address: Address }[];
-  /** Names of the methods that the node has. */
+  /** Names of the node's methods. */
   readonly methods: () => Iterable<string>;
   /** `debug_traceCall` of the node. */
   readonly traceCall: (params: readonly unknown[]) => Promise<unknown>;
-  /** In which a call is executed again for its lines. */
+  /** Time limit for executing a call again. */
   readonly callMs: number;
 };
 
-/** Has the log for people show a dev chain: its blocks, and calls by the names of its contracts. */
+/** Connects the log for users to a dev chain: its blocks, and calls with the names of its contracts. */
 export function showChain(activity: ActivityLog, shown: ShownChain): void {
   const { timers, chain, devChain, mempool, names, tracer } = shown;
   const now = () => timers.now();
@@ -62,7 +62,7 @@ export function showChain(activity: ActivityLog, shown: ShownChain): void {
   new BlockActivity({ chain, names, tracer, activity, timers });
 }
 
-/** Why a transaction that was just submitted is in no block. */
+/** Why a transaction that was just submitted is not in a block. */
 function waitingReason(hash: Hash, mempool: Pick<PoolReader, "get" | "nonceOf">): string | undefined {
   const pooled = mempool.get(hash);
   if (pooled === undefined) return undefined;

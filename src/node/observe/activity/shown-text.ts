@@ -1,8 +1,8 @@
 import { escapeControls } from "../../../base/telemetry/escape-controls.ts";
 
 /**
- * `text` as a terminal may get it: on one line, without control characters, and of bounded length. Everything of the log for people that
- * was written by callers, contracts or artifacts goes through it, and is painted afterwards.
+ * `text` made safe for a terminal: on one line, without control characters, and of bounded length. All text of callers, contracts and artifacts
+ * passes through it before it is coloured.
  */
 export function shownText(text: string, charsMax: number): string {
   if (text.length <= charsMax) return escapeControls(text);

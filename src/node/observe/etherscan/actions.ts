@@ -20,20 +20,20 @@ export type ActionModules = {
   readonly execution: CreationModules["execution"];
 };
 
-/** What an action answers: `status`, `message` and `result` of Etherscan. */
+/** The answer of an action: `status`, `message` and `result` of Etherscan. */
 export type ApiAnswer = {
   readonly status: "0" | "1";
   readonly message: "OK" | "NOTOK";
   readonly result: unknown;
-  /** JSON of the result, where it was written in steps. */
+  /** JSON of the result, if it was written in steps. */
   readonly resultJson?: JsonText;
 };
 
-/** What an action may know of its request. */
+/** The request data that an action uses. */
 export type ActionRequest = {
-  /** Nobody waits for the answer any more. */
+  /** The client has gone away. */
   readonly isAborted: boolean;
-  /** What the answer holds of the memory for answers. */
+  /** The answer's share of the output memory. */
   readonly output: Pick<MemoryShare, "add">;
   readonly slices: SharedSlices;
 };
@@ -41,9 +41,9 @@ export type ActionRequest = {
 type Action = {
   /** The equivalent JSON-RPC method: an action is served only if the listener serves its method. */
   readonly asMethod: string;
-  /** It changes something, or compiles: for POST alone, because any web page has browsers send GET (RFC 9110, 9.2.1). */
+  /** The action changes something or compiles, so only POST may call it: any web page can make browsers send GET (RFC 9110, 9.2.1). */
   readonly changes?: true;
-  /** How long it takes is up to the caller: one of all callers at a time. */
+  /** The caller controls its duration, so only one runs at a time, among all callers. */
   readonly heavy?: true;
   run(parameters: Parameters, modules: ActionModules, request: ActionRequest): Promise<ApiAnswer>;
 };
@@ -51,7 +51,7 @@ type Action = {
 const ok = (result: unknown): ApiAnswer => ({ status: "1", message: "OK", result });
 export const notOk = (result: string): ApiAnswer => ({ status: "0", message: "NOTOK", result });
 
-/** Literal texts are Etherscan's: programs compare them. */
+/** The texts are Etherscan's: programs compare them. */
 const NOT_VERIFIED = "Contract source code not verified";
 
 /** By module and action. */
@@ -114,7 +114,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   },
 };
 
-/** Of sources that were compiled here: callers take every answer for that. */
+/** Only sources compiled by this node: callers trust every answer. */
 async function verifiedAt(address: Address, { contracts }: ActionModules): Promise<KnownContract | undefined> {
   const [known] = await contracts.known({ addresses: [address], withSources: true });
   return known?.verified === undefined ? undefined : known;
@@ -129,7 +129,7 @@ function sourceCode(contract: KnownContract | undefined): object {
   const { input, file, compilerVersion, constructorArguments } = contract?.verified ?? {};
   const { optimizer = {}, evmVersion } = (input?.settings ?? {}) as Settings;
   return {
-    // Two pairs of braces tell standard JSON from a source.
+    // Double braces distinguish standard JSON from a source.
     SourceCode: input === undefined ? "" : `{${JSON.stringify(input)}}`,
     ABI: contract === undefined ? NOT_VERIFIED : JSON.stringify(contract.abi),
     ContractName: contract?.name ?? "",
@@ -167,7 +167,7 @@ async function creationJson(address: Address, modules: ActionModules): Promise<r
   ];
 }
 
-/** Transactions from and to an address, and those that created it. Those before the page are read and not written. */
+/** Lists transactions from and to an address, and the one that created it. Transactions before the page are read but not written. */
 async function listTransactions(
   parameters: Parameters,
   modules: ActionModules,
@@ -191,7 +191,7 @@ async function listTransactions(
   const lookAt = async ({ number, index }: Position): Promise<void> => {
     const mined = await chain.transactionAt({ at: number, index });
     const receipt = mined && (await chain.receipt({ hash: mined.tx.hash }));
-    // Rolled back since.
+    // The transaction was rolled back meanwhile.
     if (!receipt) return;
     let read = mined.tx.raw.length;
     for (const { data } of receipt.receipt.logs) read += data.length;
@@ -207,7 +207,7 @@ async function listTransactions(
     if (work.add(read) && request.slices.isOver()) await request.slices.next();
     if (request.isAborted) throw new RequestTimeoutError();
   };
-  // Others than its own do not count, so that there may be more to look at than the page's end says.
+  // Internal transactions of the index do not count, so a page may need further ones.
   let range = { from, to };
   for (let isMore = true; isMore && own < page * size && looked < transactionsMax; ) {
     const transactionsMin = Math.min(page * size - own, transactionsMax - looked);
@@ -224,7 +224,7 @@ async function listTransactions(
   return { ...ok(undefined), resultJson: joinedJson(...rows, "]") };
 }
 
-/** The text of a failure that the caller can act on; undefined for others. */
+/** The text of a failure that the caller can fix; undefined for others. */
 export function reasonOf(error: unknown): string | undefined {
   return error instanceof ApiParameterError || error instanceof NodeError ? error.message : undefined;
 }

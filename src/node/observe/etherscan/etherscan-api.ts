@@ -15,15 +15,15 @@ import { ApiParameterError, ETHERSCAN_API_LIMITS, Parameters } from "./parameter
 /** Foundry and Hardhat end the URL with a slash or without. */
 const PATHS: ReadonlySet<string> = new Set(["/api", "/api/"]);
 
-/** Etherscan's text for callers that should ask again. */
+/** Etherscan's text that tells callers to retry. */
 const BUSY = "Max rate limit reached";
 
 const FORM = "application/x-www-form-urlencoded";
 
-/** Its bytes, its text and the values in it. */
+/** Copies of a form in memory: its bytes, its text and its values. */
 const FORM_COPIES = 3;
 
-/** Chunks of a body, besides one for each 64 bytes: single bytes cost an event each. */
+/** Chunks of a body, in addition to one per 64 bytes: each chunk costs an event. */
 const SMALL_CHUNKS_MAX = 2048;
 const CHUNK_BYTES_MIN = 64;
 
@@ -33,8 +33,8 @@ export type ApiModules = ActionModules & {
 };
 
 /**
- * Answers `/api` as Etherscan's API does, as far as `forge verify-contract` and Hardhat's verify plugin use it, and a little more; false for any
- * other request. Host and Origin were checked before.
+ * Answers `/api` like Etherscan's API, as far as `forge verify-contract` and Hardhat's verify plugin use it, and a little more; false for other
+ * requests. The caller has checked Host and Origin.
  */
 export function createEtherscanApi(modules: ApiModules, log: Logger): OtherRequest {
   let running = 0;
@@ -82,7 +82,7 @@ export function createEtherscanApi(modules: ApiModules, log: Logger): OtherReque
   };
 }
 
-/** GET of an action that changes something. */
+/** A GET of an action that needs POST. */
 class MethodError extends Error {}
 
 function splitUrl(url: string): readonly [path: string, query: string] {
@@ -159,10 +159,10 @@ async function readForm(
 }
 
 function sendJson(request: IncomingMessage, response: ServerResponse, status: number, body: ApiAnswer): void {
-  // The client has left, or its connection was cut while it sent its body.
+  // The client has left, or its connection was cut while it sent the body.
   if (response.destroyed || response.headersSent) return;
   response.setHeader("x-content-type-options", "nosniff");
-  // What is left of a body that was not read would be taken for the next request.
+  // The unread rest of the body would be parsed as the next request.
   if (!request.complete) response.setHeader("connection", "close");
   const { resultJson, ...members } = body;
   if (resultJson === undefined) {

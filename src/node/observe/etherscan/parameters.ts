@@ -24,18 +24,18 @@ export const ETHERSCAN_API_LIMITS = {
   answerBytesMax: 25_000_000,
 } as const;
 
-/** The request does not fit the action; the error's text becomes the answer's result. */
+/** An invalid request; the error's text becomes the answer's result. */
 export class ApiParameterError extends Error {}
 
 /** Parameters of a request: the query's, then the form's. */
 export class Parameters {
   readonly #values = new Map<string, string>();
 
-  /** @throws ApiParameterError for too many, and for one that is there twice with two values */
+  /** @throws ApiParameterError for too many parameters, or two values of one */
   constructor(...texts: readonly string[]) {
     const { parametersMax } = ETHERSCAN_API_LIMITS;
     for (const text of texts) {
-      // Before they are parsed: millions of the same one would be a gigabyte.
+      // Counted before parsing: millions of equal ones would take a gigabyte.
       if (text.split("&", parametersMax + 1).length > parametersMax) throw new ApiParameterError("too many parameters");
       for (const [name, value] of new URLSearchParams(text)) {
         const key = name.toLowerCase();
@@ -46,12 +46,12 @@ export class Parameters {
     }
   }
 
-  /** undefined where it is missing or empty */
+  /** undefined if it is missing or empty */
   find(name: string): string | undefined {
     return this.#values.get(name.toLowerCase()) || undefined;
   }
 
-  /** @throws ApiParameterError where it is missing */
+  /** @throws ApiParameterError if it is missing */
   text(name: string): string {
     const value = this.find(name);
     if (value === undefined) throw new ApiParameterError(`Missing parameter ${name}`);
@@ -62,7 +62,7 @@ export class Parameters {
     return addressOf(this.text(name));
   }
 
-  /** A whole number from 0 to `max`; more counts as `max`. */
+  /** A whole number, capped at `max`. */
   integer(name: string, fallback: number, max: number): number {
     const value = this.find(name);
     if (value === undefined) return fallback;
@@ -77,7 +77,7 @@ export function addressOf(text: string): Address {
   return text.toLowerCase() as Address;
 }
 
-/** `verifysourcecode`. The misspelt name is Etherscan's. @throws ApiParameterError */
+/** Parameters of `verifysourcecode`. The misspelt name is Etherscan's. @throws ApiParameterError */
 export function verificationOf(parameters: Parameters): VerificationRequest {
   const format = parameters.find("codeformat") ?? "solidity-single-file";
   const contract = parameters.text("contractname");
@@ -102,12 +102,12 @@ function standardJson(parameters: Parameters, format: string): SolcInput {
     const value: unknown = JSON.parse(text);
     if (isJsonObject(value)) return value as SolcInput;
   } catch {
-    // Not JSON, or deeper than any input of a compiler.
+    // Not JSON, or nested deeper than any compiler input.
   }
   throw new ApiParameterError("sourceCode is not standard JSON input");
 }
 
-/** Of a flattened source: what Etherscan takes for the settings that are not in its parameters. */
+/** Standard JSON of a flattened source, with Etherscan's defaults for settings without a parameter. */
 function singleFile(parameters: Parameters): SolcInput {
   const name = parameters.text("contractname").split(":").at(-1)!;
   const evmVersion = parameters.find("evmversion");

@@ -4,15 +4,15 @@ import type { MinedReceipt, MinedTransaction } from "../../../rpc/ports/chain-vi
 
 /** `0x` and a function selector. */
 const SELECTOR_CHARS = 10;
-/** Of a row, besides twice the calldata. */
+/** Size of a row, besides twice the calldata. */
 const ROW_BYTES = 1024;
 
-/** Bytes of the row of `mined`, hardly less. */
+/** Approximate size of the row of `mined`. */
 export function rowBytes({ tx }: MinedTransaction): number {
   return ROW_BYTES + 2 * tx.data.length;
 }
 
-/** Whether `address` sent the transaction, was sent it or was created by it: others that the index has of it are internal. */
+/** Whether `address` sent or received the transaction, or was created by it: the index also lists internal ones. */
 export function isOwnTransaction(
   { tx, sender }: MinedTransaction,
   { receipt }: MinedReceipt,

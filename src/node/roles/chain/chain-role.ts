@@ -25,13 +25,13 @@ export type ChainRoleHooks = OpenChainOptions &
   ProductionHooks & {
     /** Called inside the executor with each transaction of a block, for tests that make it fail. */
     readonly beforeTransaction?: (tx: Transaction) => void;
-    /** Bytes from which on the journal of a dev chain can begin anew. */
+    /** Size from which a dev chain's journal may be rewritten. */
     readonly devJournalBytesMin?: number;
   };
 
 /**
- * Everything of a node that owns or changes the chain, without listeners: the open store, the pool, the production of blocks, and on a
- * dev chain its control. Built from the bottom up; nothing runs before `start`, and `stop` releases in reverse.
+ * The parts of a node that own or change the chain, without listeners: the open store, the pool, block production, and the control of a dev
+ * chain. Built bottom-up; nothing runs before `start`, and `stop` releases in reverse.
  */
 export class ChainRole implements ChainParts {
   readonly opened: OpenChain;
@@ -39,7 +39,7 @@ export class ChainRole implements ChainParts {
   readonly store: LogBlockStore;
   readonly reader: ChainReader;
   readonly execution: ExecutionModules;
-  /** Compiles hot contracts; undefined where they are only interpreted. */
+  /** Compiles hot contracts; undefined if they are only interpreted. */
   readonly compiler: ThreadedCompiler | undefined;
   readonly pool: PoolRole;
   readonly production: ProductionRole;
@@ -53,7 +53,7 @@ export class ChainRole implements ChainParts {
       config,
       { log, timers },
       {
-        // CometBFT of a state sync waits for its application already.
+        // After a state sync, CometBFT already waits for its application.
         ...(modules.synced === undefined && { checkedFirstBytesMax: CHECKED_FIRST_BYTES_MAX }),
         ...hooks,
         movesIndex: true,
@@ -99,7 +99,7 @@ export class ChainRole implements ChainParts {
         hooks,
       );
     } catch (error) {
-      // The engine's files are wrong: the home is free for the next try.
+      // The engine's files are wrong: leaves the home free for the next attempt.
       this.pool.stop();
       this.compiler?.close();
       this.store.close();
@@ -115,7 +115,7 @@ export class ChainRole implements ChainParts {
     this.pool.start();
   }
 
-  /** Ends with the store closed. */
+  /** Closes the store last. */
   async stop(): Promise<void> {
     await this.production.stop();
     await this.#speculation?.close();

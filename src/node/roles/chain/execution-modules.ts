@@ -5,12 +5,12 @@ import type { Evm } from "../../../evm/machine/evm.ts";
 import type { ContractCompiler } from "../../../evm/machine/modules/compiled-tier.ts";
 import { hotTier } from "../../compiled-contracts/compiled-modules.ts";
 
-/** The engine of this thread: it takes 250 MB of address space, and holds nothing of a chain but code by its hash. */
+/** The engine of this thread: it takes 250 MB of address space, and caches only code by its hash. */
 let engine: Evm | undefined;
 
 /**
- * What executes blocks on `chain`. All chains of a thread share an engine, made at the first execution; with a compiler a
- * chain has one of its own.
+ * The modules that execute blocks on `chain`. All chains of a thread share one engine, created at the first execution; with a compiler, each
+ * chain has a separate one.
  */
 export function executionModules({ config, stateTrie }: Chain, compiler?: ContractCompiler): ExecutionModules {
   let own: Evm | undefined;

@@ -14,7 +14,7 @@ import type { Config } from "../../config/config.ts";
 import { invalidSetting } from "../../config/errors.ts";
 import { remoteAccessOf } from "./remote-access.ts";
 
-/** What is needed of the chain that begins. */
+/** The parts of the new chain that are needed. */
 type NewChain = {
   readonly opened: {
     readonly resumed: boolean;
@@ -27,7 +27,7 @@ type NewChain = {
 const KEY = "fork-transaction";
 
 /**
- * The block before that of `--fork-transaction`, which is the one to continue; undefined where none is set.
+ * The block before that of `--fork-transaction`, which the fork continues; undefined if the flag is not set.
  * @throws InvalidConfigError, ForkRemoteError
  */
 export async function blockBeforeTransaction(config: Config, timers: Timers): Promise<number | undefined> {
@@ -39,15 +39,15 @@ export async function blockBeforeTransaction(config: Config, timers: Timers): Pr
 }
 
 /**
- * Makes the first block of a new fork: the transactions of the next block of the remote chain up to `--fork-transaction`, under that block's time, base fee
+ * Makes the first block of a new fork: the transactions of the next remote block up to `--fork-transaction`, with that block's time, base fee
  * and random number, so that its state is the one after that transaction.
- * @throws ForkRemoteError, and the rejection of a transaction that the rules of this chain do not allow
+ * @throws ForkRemoteError, and the rejection of a transaction that this chain's rules do not allow
  */
 export async function replayForkedTransactions(config: Config, role: NewChain, timers: Timers): Promise<void> {
   const { forkTransaction: last } = config.devChain;
   const { fork, resumed } = role.opened;
   if (last === null || fork === undefined || resumed) return;
-  // What is in the block after the fork is no part of the fork's own cache.
+  // The fork's cache must not hold data of blocks after the fork.
   const call = fetchRemoteCalls({ urls: fork.urls, access: remoteAccessOf(config) }, timers);
   const [json] = await call([
     { method: "eth_getBlockByNumber", params: [toQuantity(fork.point.header.number + 1), false] },

@@ -17,10 +17,10 @@ import { readJsonFile } from "../../../store/storage/read-file.ts";
 import { replaceFile } from "../../../store/storage/replace-file.ts";
 import { loadedStatePath, pendingStatePath } from "../../config/home.ts";
 
-/** What the first blocks of a chain are called where they came from a dump, without the states between them. */
+/** The names of a chain's first blocks that came from a dump, without the states between them. */
 export type LoadedBase = {
   readonly stateless: StatelessBlocks;
-  /** State tries have the root of the last one's header for the state that the dump has. */
+  /** Makes state tries report the root of the last block's header for the dump's state. */
   readonly aliasRoot: (trie: StateTrie) => StateTrie;
 };
 
@@ -32,7 +32,7 @@ const EMPTY_STATE: StateReader = {
   storageEntries: () => [],
 };
 
-/** The chain of a dump over the accounts of `genesis`: its records, and what its store has to know. */
+/** The chain of a dump over the accounts of `genesis`: its records, and data for its store. */
 export function loadedChain(
   { edits, blocks }: LoadedState,
   { alloc, config }: Genesis,
@@ -57,7 +57,7 @@ function baseOf(stateless: StatelessBlocks, storedRoot: Hash): LoadedBase {
   return { stateless, aliasRoot: (trie) => aliasRoot(trie, storedRoot, stateless.stateRoot) };
 }
 
-/** What `storeLoadedBase` stored in the home; undefined: its chain began as others do. */
+/** The base that `storeLoadedBase` stored in the home; undefined if the chain did not begin with a dump. */
 export function storedLoadedBase(home: string): LoadedBase | undefined {
   const path = loadedStatePath(home);
   if (!existsSync(path)) return undefined;
@@ -69,13 +69,13 @@ export function storeLoadedBase(home: string, { last, stateRoot }: StatelessBloc
   replaceFile(loadedStatePath(home), `${JSON.stringify({ last, stateRoot, storedRoot })}\n`, 0o600);
 }
 
-/** Decides that the chain of `home` is that of the dump in `bytes` from its next start on: a crash from here on does not undo it. */
+/** Makes the dump in `bytes` the chain of `home` from its next start on; a later crash does not undo this. */
 export function beginLoading(home: string, bytes: Uint8Array): void {
   makeFolder(dirname(pendingStatePath(home)));
   replaceFile(pendingStatePath(home), bytes, 0o600);
 }
 
-/** The chain of the dump is there, whole. */
+/** Marks the chain of the dump as complete. */
 export function finishLoading(home: string): void {
   rmSync(pendingStatePath(home), { force: true });
   syncDirectory(dirname(pendingStatePath(home)));

@@ -87,15 +87,14 @@ export type NetworkEngineModules = {
   readonly onFatal: (error: unknown) => void;
   /** The validators after the newest block. */
   readonly signers: () => readonly Address[];
-  /** The validator has another key. */
+  /** Called when the validator has another key. */
   readonly onNewKey: (old: Address, address: Address) => void;
-  /** CometBFT as state sync left it, if there was one. */
+  /** CometBFT as state sync left it, if it ran. */
   readonly synced: SyncedEngine | undefined;
 };
 
 /**
- * CometBFT for the chain of a home. Writes its configuration, and keys and a genesis with this node as the only validator where there
- * are none.
+ * CometBFT for the chain of a home. Writes its configuration, and missing keys and a missing genesis with this node as the only validator.
  * @throws CometBftMissingError, InvalidConfigError, EngineHomeError, EngineGenesisMismatchError
  */
 export function createNetworkEngine(config: Config, modules: NetworkEngineModules): Engine {
@@ -187,7 +186,7 @@ export function createNetworkEngine(config: Config, modules: NetworkEngineModule
   );
 }
 
-/** What CometBFT is started with. @throws CometBftMissingError, InvalidConfigError, SocketPathTooLongError */
+/** The parameters of CometBFT's start. @throws CometBftMissingError, InvalidConfigError, SocketPathTooLongError */
 function enginePartsOf(config: Config) {
   const { consensus, cometbft, home } = config;
   if (typeof consensus.blockTime !== "object") {
@@ -226,9 +225,9 @@ function enginePartsOf(config: Config) {
 }
 
 /**
- * Restores the state of a home without `data/` from a snapshot of the network, where `cometbft.state-sync-servers` asks for it. Without them too it looks first
- * whether the genesis files are of one chain: no store is made of a wrong one.
- * @returns CometBFT, which waits for the engine; undefined where nothing was to be restored
+ * Restores the state of a home without `data/` from a network snapshot, if `cometbft.state-sync-servers` is set. In any home without `data/` it
+ * first checks that the genesis files describe one chain, so that no store is created for a wrong one.
+ * @returns CometBFT, which waits for the engine; undefined if nothing was restored
  * @throws StateSyncError, EngineHomeError, EngineGenesisMismatchError, InvalidConfigError
  */
 export async function syncFromPeers(
@@ -265,7 +264,7 @@ export async function syncFromPeers(
     trustHash: cometbft.trustBlock?.hash ?? "",
   };
   const servers = cometbft.stateSyncServers.map(stateSyncServer);
-  // A validator signs once it is at the head: the engine of the restored chain starts CometBFT again for that.
+  // A validator signs once it is at the head: the engine of the restored chain restarts CometBFT for that.
   writeEngineConfig(directory, engineConfigToml({ ...parts, key: { kind: "none" }, stateSync }));
   const source = new StateSyncServers(
     {
@@ -289,7 +288,7 @@ export async function syncFromPeers(
   return synced;
 }
 
-/** Whether a chain is but a snapshot, of which CometBFT knows nothing, and another can be had. */
+/** Whether the chain is only a snapshot that CometBFT does not know, and another can be fetched. */
 function isUnfinished({ cometbft, home }: Config, data: string): boolean {
   const isEmpty = cometbft.stateSyncServers.length > 0 && isEngineStoreEmpty(cometbftPath(home));
   return isEmpty && isSnapshotAlone(data);
@@ -300,7 +299,7 @@ function setAsideFolder(home: string): string {
 }
 
 /**
- * CometBFT of a home whose lock is held, for a rollback. One that outlived its node is killed.
+ * CometBFT of a home whose lock is held, for a rollback. Kills one that outlived its node.
  * @throws CometBftMissingError, EngineHomeError
  */
 export function createRollbackEngine(
@@ -334,7 +333,7 @@ function openNodesContract(
     : new ChainNodesContract(cometbft.allowedNodesContract, modules);
 }
 
-/** Of a node that has no state yet, in which a contract could be asked. */
+/** Peer permissions of a node that has no state yet in which to call the contract. */
 function permissionsWithoutChain(
   config: Config,
   { metrics, log, timers }: { readonly metrics: Metrics; readonly log: Logger; readonly timers: Timers },
@@ -374,7 +373,7 @@ function stateSyncServer(text: string): EngineRpcAddress {
 }
 
 /**
- * The genesis file of a home without a chain, for the network that CometBFT's genesis is of; undefined where the two are not both there.
+ * The genesis of a home without a chain, for the network of CometBFT's genesis; undefined unless both files exist.
  * @throws EngineGenesisMismatchError, EngineHomeError
  */
 function genesisOfNetwork({ home, dev }: Config): Genesis | undefined {
@@ -388,17 +387,17 @@ function genesisOfNetwork({ home, dev }: Config): Genesis | undefined {
   return genesis;
 }
 
-/** The validators of CometBFT's genesis in the home. @throws EngineHomeError */
+/** The validators in CometBFT's genesis. @throws EngineHomeError */
 export function startingSet({ home }: Config): StartingSet {
   return readStartingSet(cometbftPath(home));
 }
 
-/** Voting power of validators that are voted in. @throws EngineHomeError */
+/** Voting power of newly voted-in validators. @throws EngineHomeError */
 export function validatorPower({ home }: Config): number {
   return readValidatorPower(cometbftPath(home));
 }
 
-/** Receives the tips of blocks this node proposes: as configured, else a validator's own address. */
+/** The recipient of the tips of this node's blocks: the configured one, else a validator's own address. */
 export function defaultFeeRecipient(config: Config): Address {
   const { feeRecipient } = config.consensus;
   if (feeRecipient !== ZERO_ADDRESS) return feeRecipient;

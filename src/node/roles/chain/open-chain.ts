@@ -48,49 +48,49 @@ export type OpenChain = {
   /** State set by dev methods; undefined if they are not available. */
   readonly patches: StatePatches | undefined;
   readonly fork: Fork | undefined;
-  /** Its first blocks came from a dump. */
+  /** Whether its first blocks came from a dump. */
   readonly isLoaded: boolean;
   readonly store: LogBlockStore;
   readonly genesis: Genesis;
   readonly logTexts: LogTextCache;
-  /** Memory that each cache takes now. */
+  /** Current memory of each cache. */
   readonly cacheBytes: () => CacheSizes;
-  /** The chain existed before this call. */
+  /** Whether the chain existed before this call. */
   readonly resumed: boolean;
   /** Compares the genesis file with the rules by which the blocks were executed. @throws ForkScheduleError */
   readonly checkForks: () => void;
-  /** Accounts of its wallet that a dev chain funds; none on other chains. */
+  /** Accounts that a dev chain funds from its wallet; empty on other chains. */
   readonly devAccounts: readonly DevAccount[];
-  /** What they are derived from. */
+  /** The wallet from which they are derived. */
   readonly devWallet: DevWallet;
 };
 
-/** The limits of files, merges and replays are for tests that need many of them. */
+/** Limits of files, merges and replays are for tests that need many of them. */
 export type OpenChainOptions = Pick<LogBlockStoreOptions, "segmentBytesMax" | "mergeLimits" | "replayBytesMax"> & {
   /** Rebuilds the index from the log. */
   readonly reindex?: boolean;
-  /** Many blocks come one after the other, and no request waits for any of them. */
+  /** For many consecutive blocks without waiting requests. */
   readonly isBulk?: boolean;
-  /** Moves the index to where `index.path` wants it. A command, which may not know a flag of the node, leaves it where it is. */
+  /** Moves the index to `index.path`. Commands may not know a flag of the node, so they leave it in place. */
   readonly movesIndex?: boolean;
-  /** False leaves it to the caller to call `checkForks`, before a block is executed. */
+  /** If false, the caller must call `checkForks` before a block is executed. */
   readonly checksForks?: boolean;
-  /** Old blocks are removed as soon as there is one, not some at a time. */
+  /** Removes each old block at once instead of several at a time. */
   readonly pruneAtOnce?: boolean;
-  /** As the store's: for an owner that waits with blocks until its index was checked. */
+  /** Passed to the store, for an owner that delays blocks until the index was checked. */
   readonly checkedFirstBytesMax?: number;
-  /** Damage was found in an index that is in use: what is read may be wrong, and no block is added any more. A restart repairs it. */
+  /** Called when damage is found in an index in use: reads may be wrong, and no more blocks are added. A restart repairs it. */
   readonly onIndexFault?: (error: Error) => void;
-  /** For tests that die at a named step. */
+  /** For tests that crash at a named step. */
   readonly failPoint?: (name: string) => void;
-  /** Free disk space in place of the real one, for tests. */
+  /** Replaces the real free disk space, for tests. */
   readonly freeBytes?: () => number;
   readonly fork?: Fork | undefined;
-  /** A dump whose blocks an empty store begins with. */
+  /** A dump whose blocks begin an empty store. */
   readonly loaded?: LoadedState | undefined;
 };
 
-/** The store holds another chain than the genesis file describes. */
+/** The store's chain differs from the genesis file's. */
 class GenesisMismatchError extends NodeError {
   readonly code = "GENESIS_MISMATCH";
   constructor(details: { readonly stored: string; readonly configured: string }) {
@@ -123,7 +123,7 @@ export function openChain(
       home: config.home,
     });
   }
-  // Before anything is made in a home whose name may be a mistake.
+  // Checked before anything is created in a home whose name may be a mistake.
   if (!config.dev && !existsSync(genesisPath(config.home))) {
     throw new HomeNotInitialisedError({ home: config.home });
   }
@@ -131,7 +131,7 @@ export function openChain(
   const loadedBase = loading ?? (config.dev && !isInMemory(config) ? storedLoadedBase(config.home) : undefined);
   const alias = fork?.aliasRoot ?? loadedBase?.aliasRoot ?? ((trie: StateTrie) => trie);
   const shares = divideCacheSize(config.cache.bytes);
-  // Each block is read once, and the newest one stays decoded whatever the limit.
+  // Bulk work reads each block once, and the newest one stays decoded in any case.
   const caches = isBulk ? { ...shares, blocks: 0 } : shares;
   const storeOptions = {
     caches,
@@ -179,7 +179,7 @@ export function openChain(
       if (!config.dev) checkForkSchedule(dataPath(config.home), genesis.config, headerOf(store), agreedNames(store));
     };
     if (checksForks) checkForks();
-    // Processes that follow the store would not see them.
+    // Processes that follow the store would not see patches.
     const canPatch = isInMemory(config) || (config.dev && config.jsonRpc.processes === 0);
     const patches = canPatch ? new StatePatches() : undefined;
     const chain = createChain({
@@ -214,13 +214,13 @@ function holdsFork(config: Config): boolean {
   return (loadForkChoice(forkPointPath(config.home)) ?? null) !== null;
 }
 
-/** The forked block has what this chain adds to its state, and the remote root as the name of that. */
+/** The forked block with this chain's changes to its state, stored under the remote root. */
 function statelessBase({ base: { block } }: Fork): StatelessBlocks {
   const { number: last, stateRoot } = block.header;
   return { last, stateRoot };
 }
 
-/** Hash of the forked block, which an empty store begins with. */
+/** Appends the forked block to an empty store. @returns its hash */
 function appendForkedBlock({ base }: Fork, stateTrie: StateTrie, store: LogBlockStore): Hash {
   if (store.head() === undefined) {
     store.append(base, stateTrie.update(EMPTY_TRIE_ROOT, base.changes).nodes);
@@ -228,7 +228,7 @@ function appendForkedBlock({ base }: Fork, stateTrie: StateTrie, store: LogBlock
   return base.block.hash;
 }
 
-/** The blocks of a dump, which an empty store begins with. */
+/** Appends the blocks of a dump to an empty store. */
 function appendLoaded({ records }: ReturnType<typeof loadedChain>, stateTrie: StateTrie, store: LogBlockStore): void {
   function* withNodes(): Generator<readonly [BlockRecord, NodeBatch]> {
     for (const [index, record] of records.entries()) {
@@ -238,13 +238,13 @@ function appendLoaded({ records }: ReturnType<typeof loadedChain>, stateTrie: St
   store.appendAll(withNodes());
 }
 
-/** Lets the fork know what this chain has changed, now and from now on. */
+/** Passes this chain's changes, past and future, to the fork. */
 function followChanges({ state, base }: Fork, chain: Chain, store: LogBlockStore): void {
   const head = chain.head().block.header.number;
   for (let number = base.block.header.number; number <= head; number++) {
     state.apply(number, store.changes(number));
   }
-  // Before every other listener: they read the new state.
+  // Subscribes before all other listeners: they read the new state.
   chain.subscribe(({ executed, changes }) => state.apply(executed.block.header.number, changes), true);
   chain.onRollback(() => state.dropAfter(chain.head().block.header.number));
 }
@@ -262,13 +262,13 @@ function retentionOf({ chain, state }: Config, { pruneAtOnce }: OpenChainOptions
   };
 }
 
-/** The gas limit of a new chain is in its genesis; that of a start can be for a chain that is there, or a forked one. @throws InvalidConfigError */
+/** A new chain has its gas limit in the genesis; a start may set it for an existing or forked chain. @throws InvalidConfigError */
 function assertGasLimit({ devChain: { gasLimit } }: Config, { config }: Genesis): void {
   const fault = gasLimit === null ? undefined : gasLimitFault(config, gasLimit);
   if (fault !== undefined) throw invalidSetting("gas-limit", fault);
 }
 
-/** Rules that the validators agreed on up to the head, by the fields of genesis files. */
+/** Rules that the validators agreed on up to the head, by genesis file fields. */
 function agreedNames(store: LogBlockStore): ReadonlySet<string> {
   return new Set(readAgreement(store.stateAt(store.head()!)).values.map(({ name }) => name));
 }
@@ -277,14 +277,14 @@ function headerOf(store: LogBlockStore): Header {
   return store.header(store.head()!)!;
 }
 
-/** Hash of block 0, which an empty store gets. */
+/** Appends block 0 to an empty store. @returns its hash */
 function makeGenesis(genesis: Genesis, store: LogBlockStore): Hash {
   if (store.head() !== undefined) return genesisBlock(genesis).block.hash;
   store.appendGenesis(genesisState(genesis));
   return store.blockHash(0)!;
 }
 
-/** The genesis file of the home, or that of its dev chain, whose few accounts need no digest. */
+/** The genesis file of the home, or of its dev chain, whose few accounts need no digest. */
 function genesisOf(
   config: Config,
   store: LogBlockStore,

@@ -44,30 +44,30 @@ import { DEV_BALANCE, devAccounts } from "../../keystore/dev-accounts.ts";
 import { blockBeforeTransaction } from "./fork-transaction.ts";
 import { remoteAccessOf } from "./remote-access.ts";
 
-/** One part of so many of the fork's memory is for decoded accounts, the rest for results as they came. */
+/** Divisor of the fork's memory: one part is for decoded accounts, the rest for raw results. */
 const DECODED_SHARE = 4;
 
 /** A dev chain that continues a block of another chain. */
 export type Fork = {
-  /** Chain id, rules and accounts from the fork on. */
+  /** Chain id, rules and accounts after the fork. */
   readonly genesis: Genesis;
-  /** The forked block, the base of the store: without its transactions, which the remote chain has. */
+  /** The forked block, which is the base of the store: without transactions, which the remote chain has. */
   readonly base: BlockRecord;
   readonly state: RemoteChain & Pick<ForkedState, "apply" | "dropAfter" | "missedBy">;
-  /** State tries have the state root of the forked block for what the store has of its state. */
+  /** Makes state tries report the state root of the forked block for the store's part of its state. */
   readonly aliasRoot: (trie: StateTrie) => StateTrie;
   /** Calls about blocks up to the fork, whose answers are cached. */
   readonly call: RemoteCalls;
   readonly point: ForkPoint;
   readonly choice: ForkChoice;
-  /** Every read of its state is proven. */
+  /** Whether every read of its state is proven. */
   readonly isVerified: boolean;
-  /** Nodes of the remote chain; if empty, only the cache is known. */
+  /** Nodes of the remote chain; if empty, only cached data is available. */
   readonly urls: readonly string[];
   setUrls(urls: readonly string[]): void;
   /** Memory of the data read from the remote chain. */
   cacheBytes(): number;
-  /** Results that found no place in it. */
+  /** Results that did not fit. */
   uncached(): number;
   close(): Promise<void>;
 };
@@ -75,10 +75,10 @@ export type Fork = {
 export type ForkModules = { readonly log: Logger; readonly timers: Timers };
 
 /**
- * Opens what the chain of a home continues.
- * @param choice undefined: what the home was made with, else what `dev.fork-url` names
- * @returns undefined where the chain forks nothing
- * @throws InvalidConfigError, ForkFileError, and what `chooseForkPoint` throws
+ * Opens the fork that a home's chain continues.
+ * @param choice undefined: the home's stored choice, else `dev.fork-url`
+ * @returns undefined if the chain is not a fork
+ * @throws InvalidConfigError, ForkFileError, and errors of `chooseForkPoint`
  */
 export async function openFork(config: Config, modules: ForkModules, choice?: ForkChoice): Promise<Fork | undefined> {
   const { log, timers } = modules;
@@ -105,7 +105,7 @@ export async function openFork(config: Config, modules: ForkModules, choice?: Fo
   );
   const call = cachedCalls(fetchRemoteCalls(nodes, timers), cache);
   const thread = new RemoteThread({ urls: nodes.urls, block: point, isVerified, access }, log);
-  // The remote node has just answered; without it a restart works with what is known.
+  // The remote node has just answered, or a restart without it uses stored data.
   const genesis = genesisOf(config, point, chosen.ownChainId ?? chainId);
   const now = Math.floor(Date.now() / 1000);
   const first = { number: header.number + 1, timestamp: now, difficulty: 0n };
@@ -163,9 +163,9 @@ export async function openFork(config: Config, modules: ForkModules, choice?: Fo
 }
 
 /**
- * What a reset continues from now on.
- * @param forking undefined: nothing
- * @throws DevControlError where no node is known, ForkRemoteError
+ * The fork that a reset continues.
+ * @param forking undefined: no fork
+ * @throws DevControlError if no node is known, ForkRemoteError
  */
 export async function chooseFork(
   config: Config,
@@ -191,13 +191,13 @@ export async function chooseFork(
 }
 
 /**
- * What the home was made with, or reset to; undefined: it is new, or in memory.
+ * The home's original choice, or that of its last reset; undefined: it is new, or in memory.
  * @throws InvalidConfigError
  */
 function storedChoice(config: Config): ForkChoice | undefined {
   if (!config.dev || isInMemory(config)) return undefined;
   const stored = withVerification(config, loadForkChoice(forkPointPath(config.home)));
-  // A reset wins; otherwise the settings must not contradict the home.
+  // A reset overrides the settings; otherwise they must not contradict the home.
   if (stored != null && stored.urls === undefined) {
     assertSameBlock(config, stored);
     assertSameChainId(config, stored);
@@ -206,7 +206,7 @@ function storedChoice(config: Config): ForkChoice | undefined {
 }
 
 /**
- * `stored` as `--fork-verify` reads it. Proofs may be given up, permanently: blocks that were made without them stay.
+ * `stored`, adjusted to `--fork-verify`. Proofs may be given up, permanently: blocks made without them stay.
  * @throws InvalidConfigError
  */
 function withVerification(
@@ -223,7 +223,7 @@ function withVerification(
   return unverified;
 }
 
-/** What the settings ask for, stored in the home. @throws InvalidConfigError, ForkRemoteError */
+/** The settings' choice, stored in the home. @throws InvalidConfigError, ForkRemoteError */
 async function newChoice(config: Config, modules: ForkModules): Promise<ForkChoice> {
   const { home, devChain } = config;
   const { forkUrls: urls, forkBlock } = devChain;
@@ -261,7 +261,7 @@ function assertSameChainId({ home, devChain: { chainId } }: Config, stored: NonN
 /** @throws InvalidConfigError */
 function assertSameBlock({ home, devChain: { forkBlock } }: Config, stored: ForkChoice): void {
   const number = stored?.point.header.number;
-  // A negative one counted from the newest block of then.
+  // A negative number counted from the newest block at that time.
   if (forkBlock === null || forkBlock < 0 || number === undefined || forkBlock === number) return;
   throw invalidSetting("fork-block", `the chain in ${home} forks block ${number}; choose another --home`);
 }
@@ -291,13 +291,16 @@ function accountsOf(config: Config): ForkAccounts {
   };
 }
 
-/** The rules of the blocks after a forked one: those that were requested, else the remote chain's, else the default, or what the header shows where it is further. */
+/**
+ * The rules of the blocks after a forked one: the requested ones, else the remote chain's, else the default or, if the header shows a later
+ * fork, that one.
+ */
 function hardforkAfter({ devChain }: Config, { header, rules }: ForkBlock): DevHardfork {
   const shown = header.slotNumber === undefined ? DEFAULT_DEV_HARDFORK : "amsterdam";
   return devChain.hardfork ?? rules?.hardfork ?? shown;
 }
 
-/** `config`, whose forks are all active, with the remote chain's blob parameters. */
+/** `config` with all forks active, and the remote chain's blob parameters. */
 function withBlobs(config: ChainConfig, { rules }: ForkBlock): ChainConfig {
   const params = DEFAULT_BLOB_SCHEDULE[rules?.blobSchedule ?? ""];
   const newest = BLOB_FORKS.find(([name]) => config.blobSchedule[name] !== undefined);

@@ -20,21 +20,24 @@ import { type BlobWorkers, createBlobWorkers } from "../../services/blob-workers
 import type { NodeTools } from "../node-tools.ts";
 import type { OpenChain } from "./open-chain.ts";
 
-/** How often the pool looks for transactions that waited too long. */
+/** Interval at which the pool drops transactions that waited too long. */
 const STALE_SWEEP_MS = 60_000;
 
 export type PoolRoleModules = NodeTools & {
   readonly opened: OpenChain;
-  /** The submission as the pool takes it: on dev chains with the sender of a transaction that nobody signed, and none that would wait for ever. */
+  /** Adapts a submission: a dev chain adds the sender of unsigned transactions and rejects those that would wait forever. */
   readonly admit: (submission: Submission) => Submission;
   /** For tests that die at a named step of the journal. */
   readonly failPoint?: ((name: string) => void) | undefined;
 };
 
-/** Transactions on their way into blocks: the pool, its journal, what verifies them in other threads, and what crashed the executor. */
+/**
+ * Transactions before they are in a block: the pool, its journal, their verification in other threads, and the quarantine of those that crashed
+ * the executor.
+ */
 export class PoolRole {
   readonly mempool: Mempool;
-  /** Undefined where it is switched off. */
+  /** Undefined if disabled. */
   readonly journaled: JournaledPool | undefined;
   readonly blobWorkers: BlobWorkers;
   readonly authorityRecovery: AuthorityRecoveryThread;
@@ -45,7 +48,7 @@ export class PoolRole {
   readonly #config: Config;
   readonly #modules: PoolRoleModules;
   readonly #gate: BacklogGate | undefined;
-  /** What the chain's part in the pool's least tip was at the last block. */
+  /** The chain's minimum tip at the last block. */
   #agreedTip: bigint | undefined;
   #sweep: Timer | undefined;
   #isRunning = false;
@@ -74,7 +77,7 @@ export class PoolRole {
       },
       { now: Date.now },
     );
-    // The journal has them where the process ended before their removal was written.
+    // The journal still has them if the process ended before it recorded their removal.
     for (const hash of this.quarantine.hashes()) this.mempool.remove(hash, "quarantined");
     const pool = {
       add: (submission: Submission) => this.#add(submission),
@@ -100,14 +103,14 @@ export class PoolRole {
     });
   }
 
-  /** A damaged store is not the transaction's fault: that one only misses this block. */
+  /** A damaged store is not the transaction's fault: the transaction is only left out of this block. */
   readonly setAside: SetAside = ({ transaction, cause }) => {
     const { failures, log, opened } = this.#modules;
     const { hash } = transaction;
-    // A transaction that breaks a rule of blocks is its sender's fault.
+    // A transaction that breaks a block rule is its sender's fault.
     const broken = cause instanceof InvalidBlockError ? cause.message : undefined;
     if (broken === undefined && failures.report("executor", cause, { hash }) === "operator") return;
-    // What is read may be wrong.
+    // Reads of an unchecked store may be wrong.
     if (opened.store.isUnchecked) return;
     this.mempool.remove(hash, "quarantined");
     try {
@@ -119,7 +122,7 @@ export class PoolRole {
     else log.warn("quarantined a transaction that no block can include", { hash, reason: broken });
   };
 
-  /** Follows the chain. It must be its first subscriber, so that every later one finds chain and pool in agreement. */
+  /** Follows the chain. It must be the first subscriber, so that later ones find chain and pool consistent. */
   follow(): void {
     const { chain } = this.#modules.opened;
     chain.subscribe(({ executed, changes }) => {
@@ -133,7 +136,7 @@ export class PoolRole {
         included: transactions.map(({ hash }) => hash),
       });
     });
-    // Transactions of removed blocks are not pooled again: an instant chain would include them at once.
+    // Transactions of removed blocks do not return to the pool: an instant chain would include them at once.
     chain.onRollback(() => {
       const { header } = chain.head().block;
       this.#followMinimumTip();
@@ -142,7 +145,7 @@ export class PoolRole {
     });
   }
 
-  /** A dev chain may have set another one meanwhile: it stays until the nodes agree on a new one. */
+  /** A dev chain's own minimum tip stays in force until the nodes agree on a new one. */
   #followMinimumTip(): void {
     const { chain } = this.#modules.opened;
     if (chain.config.minimumTip === this.#agreedTip) return;
@@ -176,14 +179,14 @@ export class PoolRole {
   }
 }
 
-/** Least tip that this node takes into its pool, in wei: its own, or that of the chain where it is higher. */
+/** The minimum tip of this node's pool, in wei: the greater of its own and the chain's. */
 function minimumTipOf({ mempool }: Config, { config }: Chain): bigint {
   const { minimumGasPriceWei: own } = mempool;
   const { minimumTip: agreed = config.devRules ? 0n : MEMPOOL_DEFAULTS.minimumTip } = config;
   return own > agreed ? own : agreed;
 }
 
-/** Blocks of the solo engine wait for nothing but this process: none is late because of others. */
+/** The solo engine's blocks depend on this process only, so none is late because of others. */
 function createBacklogGate(
   { consensus }: Config,
   chain: Chain,
@@ -216,7 +219,7 @@ function createMempool(
       config: chain.config,
       ...(config.dev && { order: config.devChain.order }),
       head: { header, state: chain.stateAt(header.number) },
-      // For time spans only; a clock that is set must not end them early.
+      // A monotonic clock: setting the system's must not end intervals early.
       now: () => timers.now(),
       permissions:
         allowedAccounts === "" ? undefined : new AccountPermissions(resolve(home, allowedAccounts), { log, timers }),

@@ -58,15 +58,15 @@ import type * as NetworkEngine from "./network-engine.ts";
 import type { OpenChain } from "./open-chain.ts";
 import type { PoolRole } from "./pool-role.ts";
 
-/** How often the clocks are compared while no block is made. */
+/** Interval of clock comparisons while no block is made. */
 const CLOCK_CHECK_MS = 10_000;
-/** The EVM of the newest rules is compiled, and the addon for signatures loaded, this long after the start: after the first answer, before the first call. */
+/** Delay after the start before the newest rules' EVM is compiled and the signature addon loaded: after the first answer, before the first call. */
 const WARM_UP_AFTER_MS = 200;
 
 export type ChainRoleModules = NodeTools & {
   /** Loaded only for `consensus.engine = cometbft`. */
   readonly networkEngine: typeof NetworkEngine | undefined;
-  /** CometBFT as state sync left it, if there was one. */
+  /** CometBFT as state sync left it, if it ran. */
   readonly synced: SyncedEngine | undefined;
 };
 
@@ -74,24 +74,24 @@ export type ProductionModules = ChainRoleModules & {
   readonly opened: OpenChain;
   readonly pool: PoolRole;
   readonly beginBlock: BeginBlock;
-  /** Executes transactions of the next block ahead in other threads. */
+  /** Executes transactions of the next block ahead of time in other threads. */
   readonly speculation?: Speculation | undefined;
   readonly execution: CallModules;
-  /** The attributes with what was set by hand for the next block, on a dev chain. */
+  /** Adds a dev chain's manual settings for the next block to the attributes. */
   readonly override: (attributes: PayloadAttributes) => PayloadAttributes;
-  /** Milliseconds that a dev chain's clock is ahead of the system's. */
+  /** Milliseconds by which a dev chain's clock is ahead of the system's. */
   readonly clockOffsetMs: () => number;
 };
 
 export type ProductionHooks = {
-  /** Called once when a block could not be made durable. */
+  /** Called once if a block could not be made durable. */
   readonly onFatal: (error: unknown) => void;
-  /** In place of the system's clocks, for tests that set them. Milliseconds. */
+  /** Replaces the system's clocks in tests. Milliseconds. */
   readonly wallClock?: () => number;
   readonly monotonicClock?: () => number;
 };
 
-/** No block follows the head of this chain. */
+/** The head of this chain cannot have a successor. */
 class MissingRequestContractsError extends NodeError {
   readonly code = "GENESIS_REQUEST_CONTRACTS";
   constructor({ eip, address, since }: RequestContract) {
@@ -102,11 +102,11 @@ class MissingRequestContractsError extends NodeError {
   }
 }
 
-/** What decides which blocks come next: the application, its engine, votes about validators, snapshots for new nodes. */
+/** Decides which blocks come next: the application, its engine, votes about validators, snapshots for new nodes. */
 export class ProductionRole implements ProductionParts {
   readonly application: Application;
   readonly engine: Engine;
-  /** The engine, where it is the one of this process. */
+  /** The engine, if it is the solo engine. */
   readonly solo: SoloEngine | undefined;
   readonly voting: Voting;
   readonly blockTester: BlockTester;
@@ -124,7 +124,7 @@ export class ProductionRole implements ProductionParts {
   #stalled: unknown;
   #lastOpened: { readonly attributes: PayloadAttributes; readonly header: OpenHeader } | undefined;
   #isRunning = false;
-  /** Resolves once the engine runs; undefined while it waits for the check of the index. */
+  /** Resolves once the engine runs; undefined while it waits for the index check. */
   #engineStart: Promise<void> | undefined;
   #timers: readonly Timer[] = [];
 
@@ -173,7 +173,7 @@ export class ProductionRole implements ProductionParts {
         feeRecipient: () => this.feeRecipient.value,
         extraData,
         forks,
-        // The first start of a network makes the file, which never changes then.
+        // The first start of a network creates the file, which never changes afterwards.
         namesForks: () => (this.#namesForks ??= networkEngine?.blocksNameForks(config) ?? false),
         rules: genesisRules(opened.genesis.config),
       },
@@ -220,17 +220,17 @@ export class ProductionRole implements ProductionParts {
     });
     const inBlock = this.#openAfter(block, attributes);
     const { baseFeePerGas } = inBlock;
-    // On a dev chain nobody else's transactions are before it, but those that wait for a block of one's own are.
+    // On a dev chain, only the user's own pending transactions come before a new one.
     const isAfterPending = patches !== undefined && pool.mempool.counts().pending > 0;
     const on = isAfterPending ? ({ at: "pending" } as const) : ({ at: "latest", inBlock } as const);
     return { target: { ...on, keepsFees: true }, baseFeePerGas };
   }
 
-  /** The open header with these attributes on `parent`, which clients that prepare transactions ask for several times a block. */
+  /** The open header with these attributes on `parent`; clients that prepare transactions request it several times per block. */
   #openAfter({ hash, header }: Block, attributes: PayloadAttributes): OpenHeader {
     const last = this.#lastOpened;
     if (last?.header.parentHash === hash && isSameBlock(last.attributes, attributes)) return last.header;
-    // One that it could be: the real one depends on the nanosecond.
+    // A plausible value: the real one depends on the nanosecond.
     const likely = prevRandaoOf(header.mixHash, {
       height: header.number + 1,
       time: { seconds: attributes.timestamp, nanos: 0 },
@@ -241,19 +241,19 @@ export class ProductionRole implements ProductionParts {
     return opened;
   }
 
-  /** Why no blocks are made at present; undefined while they are. */
+  /** Why block production is stopped; undefined if it is not. */
   stalled(): unknown {
     if (this.#modules.opened.store.isUnchecked) return new StoreUncheckedError();
     return this.#stalled ?? this.#clock.problem() ?? this.engine.network?.status().problem;
   }
 
-  /** Makes a block of the solo engine now. @throws ChainBusyError while the chain is changed otherwise */
+  /** Makes a block of the solo engine now. @throws ChainBusyError while another operation changes the chain */
   produceBlock(): Hash {
     this.#assertChangeable();
     return this.solo!.produceBlock();
   }
 
-  /** As the chain's. The node ends where the blocks cannot be synced: it has them in memory, and nobody is to see them. */
+  /** See `Chain`. The node stops if the blocks cannot be synced: it has them in memory, where no client may see them. */
   commitTogether(work: () => void): void {
     try {
       this.#modules.opened.chain.commitTogether(work);
@@ -285,7 +285,7 @@ export class ProductionRole implements ProductionParts {
         const head = chain.head().block.header.number;
         if (head <= number) return;
         chain.rollbackTo(nextRollback(store, head, number));
-        // Other calls have their turn between two parts.
+        // Lets other calls run between two parts.
         await setImmediate();
       }
     });
@@ -325,7 +325,10 @@ export class ProductionRole implements ProductionParts {
     await this.#engineStart;
   }
 
-  /** No block is proposed, voted for or executed on an index that nobody has checked: a row that damage hides makes a block that no other node takes. */
+  /**
+   * Waits for the index check before it proposes, votes on or executes a block: with a row that damage hides, this node would make a block that
+   * other nodes reject.
+   */
   async #startEngineOnceChecked(): Promise<void> {
     await this.#modules.opened.store.untilChecked();
     if (!this.#isRunning) return;
@@ -336,7 +339,7 @@ export class ProductionRole implements ProductionParts {
     }
   }
 
-  /** The first block of a fork needs its contracts, and later ones have called them; a fork continues a chain that has such blocks. */
+  /** The first block of a fork needs its contracts, and later ones have called them; a forked chain continues one with such blocks. */
   #assertRequestContracts(): void {
     const { chain, fork } = this.#modules.opened;
     const { header } = chain.head().block;
@@ -348,7 +351,7 @@ export class ProductionRole implements ProductionParts {
     if (missing !== undefined) throw new MissingRequestContractsError(missing);
   }
 
-  /** Of the transactions this node puts into blocks, in wei: its own, or that of the chain where it is higher. */
+  /** Minimum tip of transactions in this node's blocks, in wei: the greater of its own and the chain's. */
   #minimumTip(): bigint {
     const { minimumGasPriceWei: own } = this.#config.mempool;
     const { minimumTip: agreed = 0n } = this.#modules.opened.chain.config;
@@ -359,7 +362,7 @@ export class ProductionRole implements ProductionParts {
     return this.#modules.opened.chain.head().block.header.timestamp;
   }
 
-  /** Unix seconds of a block that is made now. */
+  /** Unix seconds of a block made now. */
   #nextTimestamp(): number {
     const wallClock = this.#hooks.wallClock?.() ?? Date.now();
     const now = timeOf(wallClock + this.#modules.clockOffsetMs());
@@ -367,7 +370,7 @@ export class ProductionRole implements ProductionParts {
     return nextBlockTime(now, this.#headTimestamp(), step).seconds;
   }
 
-  /** No block takes what waits: its sender would never hear why. */
+  /** Logs why blocks skip waiting transactions: otherwise their senders would never know. */
   #explainUnpacked(): void {
     const { baseFeePerGas = 0n } = this.nextBlock();
     const waiting = [...this.#modules.pool.mempool.content().pending.values()].flat();
@@ -404,7 +407,7 @@ export class ProductionRole implements ProductionParts {
       log,
       synced,
       onFatal: this.#hooks.onFatal,
-      // It receives the tips unless that is configured otherwise.
+      // It receives the tips unless another recipient is configured.
       onNewKey: (old, address) => {
         if (this.feeRecipient.value === old) this.feeRecipient.value = address;
       },
@@ -441,7 +444,7 @@ export class ProductionRole implements ProductionParts {
     );
   }
 
-  /** No block can be made over a damaged index, which the next start makes anew. */
+  /** No block can be made on a damaged index, which the next start rebuilds. */
   #onFailure(where: string, error: unknown): void {
     this.#modules.failures.report(where, error);
     if (isIndexDamage(error)) this.#hooks.onFatal(error);
@@ -477,7 +480,7 @@ export class ProductionRole implements ProductionParts {
   }
 }
 
-/** Nothing was stored, and the cause can pass without a restart: a full disk, a clock, a system contract that is missing. */
+/** Nothing was stored, and the cause can pass without a restart: a full disk, a clock, a missing system contract. */
 function isTemporaryFailure(error: unknown): boolean {
   return (
     error instanceof DiskFullError ||

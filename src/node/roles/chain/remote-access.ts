@@ -1,7 +1,7 @@
 import type { RemoteAccess } from "../../../dev/fork/fetch-remote-calls.ts";
 import type { Config } from "../../config/config.ts";
 
-/** How the nodes of a remote chain are asked, by the settings. */
+/** How to request data of a remote chain, by the settings. */
 export function remoteAccessOf({ devChain }: Pick<Config, "devChain">): RemoteAccess {
   const { forkUrls, forkHeaders, forkTimeoutMs, forkRetries, forkRetryPauseMs, forkComputeUnits } = devChain;
   return {

@@ -7,9 +7,9 @@ import { createStateTrie } from "../../../evm/state/state-trie.ts";
 import { syncDirectory } from "../../../store/storage/make-folder.ts";
 
 /**
- * Whether the store at `data` has one block, that of a snapshot, and none after it. Where CometBFT has stored nothing either, the machine went down between the
- * two in the middle of a state sync: CometBFT would want all blocks from the first on, which this chain has not.
- * @throws what opening a store throws
+ * Whether the store at `data` holds only the block of a snapshot. If CometBFT's store is empty as well, the machine crashed between the two
+ * during a state sync: CometBFT would need all blocks from the first on, which this chain does not have.
+ * @throws errors of opening a store
  */
 export function isSnapshotAlone(data: string): boolean {
   const store = openDiskBlockStore({ defer: deferNothing, directory: data, createTrie: createStateTrie });
@@ -22,8 +22,8 @@ export function isSnapshotAlone(data: string): boolean {
 }
 
 /**
- * The data directory of a home while its snapshot is fetched once more. What it has besides the snapshot is in no block yet: the transactions that
- * callers gave to the node after it had started without CometBFT.
+ * The data directory of a home while its snapshot is fetched again. Besides the snapshot it holds transactions that are in no block yet: callers
+ * sent them after the node had started without CometBFT.
  */
 export class UnfinishedSync {
   readonly #data: string;
@@ -39,13 +39,13 @@ export class UnfinishedSync {
 
   /** Makes room for another snapshot, durably. */
   begin(): void {
-    // What a former call has left is older: its transactions came back into `data`.
+    // Leftovers of an earlier call are older: their transactions are back in `data`.
     rmSync(this.#former, { recursive: true, force: true });
     renameSync(this.#data, this.#former);
     syncDirectory(dirname(this.#data));
   }
 
-  /** Takes the transactions into a chain that is there again. It may have been stopped at any step. */
+  /** Moves the transactions into the restored chain. Can be interrupted at any step and repeated. */
   end(log: Logger): void {
     if (!existsSync(this.#former) || !existsSync(this.#data)) return;
     const waiting = join(this.#former, basename(this.#pool));

@@ -1,6 +1,6 @@
 import type { RpcMethods } from "../../../rpc/method-types.ts";
 
-/** The methods that bend a dev chain by the names that a program calls them by; `docs/rpc/` describes each. */
+/** The methods that control a dev chain, by the names that programs call; `docs/rpc/` describes each. */
 const CONTROL_METHODS = {
   snapshot: "evm_snapshot",
   revert: "evm_revert",
@@ -37,7 +37,7 @@ const CONTROL_METHODS = {
   loadState: "anvil_loadState",
 } as const satisfies Readonly<Record<string, keyof RpcMethods>>;
 
-/** Each rejects with code 4200 on a chain that is not a dev chain. */
+/** Each rejects with code 4200 unless the chain is a dev chain. */
 export type DevControl = {
   readonly [Name in keyof typeof CONTROL_METHODS]: RpcMethods[(typeof CONTROL_METHODS)[Name]];
 };

@@ -17,16 +17,16 @@ import type { ChainRole } from "../chain/chain-role.ts";
 import { beginLoading } from "../chain/loaded-state.ts";
 import { removeChain } from "./reset-home.ts";
 
-/** The files of anvil's format that a dev chain begins with and leaves. */
+/** The files in anvil's format that a dev chain loads and dumps. */
 export type DevStateFiles = {
-  /** Writes the file of `--dump-state` a last time. */
+  /** Writes the file of `--dump-state` for the last time. */
   close(): Promise<void>;
 };
 
 /**
- * The dump that the chain begins with: that of a load which was begun, or of `--load-state` where there is no chain yet. Once it is read, a crash does not
- * leave a chain without it.
- * @throws InvalidConfigError for a file that cannot be read, or holds no state
+ * The dump that the chain begins with: that of an unfinished load, or of `--load-state` if there is no chain yet. From then on a crash does not
+ * lose it.
+ * @throws InvalidConfigError for a file that cannot be read, or has no state
  */
 export async function readDevState(config: Config, timers: Timers, log: Logger): Promise<LoadedState | undefined> {
   const { dev: isDev, home, devChain } = config;
@@ -52,7 +52,7 @@ export async function readDevState(config: Config, timers: Timers, log: Logger):
 
 /**
  * Adds the accounts of a state without blocks to the new chain, and writes `--dump-state` every `--state-interval` and when the node stops.
- * @param role the chain, which a reset replaces
+ * @param role the current chain, which a reset replaces
  */
 export async function openDevStateFiles(
   { dev: isDev, devChain: { dumpState, stateIntervalMs } }: Config,
@@ -63,7 +63,7 @@ export async function openDevStateFiles(
   if (!isDev || (state === undefined && dumpState === null)) return { async close() {} };
   if (state !== undefined && !role().opened.isLoaded) await devPortOf(role(), timers).edit({ edits: state.edits });
   async function dump(): Promise<void> {
-    // It is that of the last stop until the index was checked, which the file has.
+    // Until the index was checked, the state is that of the last stop, which the file has.
     if (dumpState === null || role().store.isUnchecked) return;
     const state = await devPortOf(role(), timers).dumpState();
     replaceFile(resolve(dumpState), allAtOnce(dumpInSteps(state)), 0o600);

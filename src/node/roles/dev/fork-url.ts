@@ -10,8 +10,8 @@ import type { Fork } from "../chain/open-fork.ts";
 import { remoteAccessOf } from "../chain/remote-access.ts";
 
 /**
- * `DevPort.setForkUrl`: the node at `url` is asked from now on, also after a restart.
- * @throws DevControlError where nothing is forked, or the node has another chain; ForkRemoteError where it does not answer
+ * `DevPort.setForkUrl`: switches to the node at `url`, also after a restart.
+ * @throws DevControlError if the chain is not a fork, or the node has another chain; ForkRemoteError if it does not answer
  */
 export async function setForkUrl(config: Config, fork: Fork | undefined, url: string, timers: Timers): Promise<void> {
   if (fork === undefined) throw new DevControlError("this chain is not a fork");
@@ -26,7 +26,7 @@ export async function setForkUrl(config: Config, fork: Fork | undefined, url: st
     const remote = remoteName(url);
     throw new DevControlError("the node serves a different chain than the forked one", { remote });
   }
-  // A node that serves no proofs would fail at every read from now on.
+  // A node without proofs would fail every later read.
   if (fork.isVerified) await assertProves(config, point, url, timers);
   if (!isInMemory(config)) {
     storeForkChoice(forkPointPath(config.home), { ...choice!, urls });

@@ -9,15 +9,15 @@ import type { ChainRole } from "../chain/chain-role.ts";
 import { beginLoading } from "../chain/loaded-state.ts";
 
 /**
- * `DevPort.loadState`. A chain that has the newest block of the dump goes back to it; any other is replaced by the blocks of the dump, while listeners and connections
- * stay. The accounts of the dump are added to those that are there, as in anvil.
+ * `DevPort.loadState`. If the chain has the newest block of the dump, it is rolled back to it; otherwise the dump's blocks replace the chain,
+ * while listeners and connections stay. The dump's accounts are added to the existing ones, as in anvil.
  */
 export function createLoadState(
   config: Config,
   modules: {
     readonly role: () => ChainRole;
     readonly whileIdle: (work: () => Promise<void>) => Promise<void>;
-    /** Closes the chain and opens that of a dump. */
+    /** Closes the chain and opens the dump's. */
     readonly replace: (state: LoadedState) => Promise<void>;
     readonly onFatal: (error: unknown) => void;
   },
@@ -49,7 +49,7 @@ export function createLoadState(
   };
 }
 
-/** An account that has sent more transactions than in the dump keeps its nonce: the next one would have the hash of another. */
+/** Accounts that have sent more transactions than in the dump keep their nonce: a reused nonce would repeat the hash of a transaction. */
 function withoutLowerNonces(edits: readonly AccountEdit[], { chain }: ChainRole): AccountEdit[] {
   const state = chain.stateAt(chain.head().block.header.number);
   return edits.map((edit) => {

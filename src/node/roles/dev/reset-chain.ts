@@ -12,8 +12,8 @@ import { chooseFork, type Fork, type ForkModules, openFork } from "../chain/open
 import { beginReset } from "./reset-home.ts";
 
 /**
- * `DevPort.reset`: the newest blocks are removed where the chain begins with the same block afterwards; else its store is closed, removed and
- * made again, while listeners and connections stay.
+ * `DevPort.reset`: removes the newest blocks if the chain afterwards begins with the same block; otherwise closes, removes and recreates its
+ * store, while listeners and connections stay.
  */
 export function createReset(
   config: Config,
@@ -52,7 +52,7 @@ export function createReset(
 }
 
 /**
- * Opens the chain of `choice` in memory, so that one which cannot be opened fails while the old one is still there.
+ * Opens the chain of `choice` in memory, so that an unusable one fails while the old chain still exists.
  * @returns the opened fork; undefined if it is not a fork
  */
 async function rehearse(config: Config, choice: ForkChoice, modules: ForkModules): Promise<Fork | undefined> {

@@ -4,20 +4,20 @@ import { type ForkChoice, storeForkChoice } from "../../../dev/fork/fork-point.t
 import { syncDirectory } from "../../../store/storage/make-folder.ts";
 import { dataPath, forkPointPath, loadedStatePath, pendingResetPath } from "../../config/home.ts";
 
-/** Values that programs stored under names of their own are not of the chain. */
+/** Values that programs stored under chosen names; they do not belong to the chain. */
 const NOT_OF_CHAIN = "dapp-db";
 
-/** Sets durably which chain `home` opens from its next start on. */
+/** Sets durably which chain `home` opens at its next start. */
 export function beginReset(home: string, choice: ForkChoice): void {
   storeForkChoice(pendingResetPath(home), choice);
 }
 
-/** Removes the chain of a home that is to have another one; no file of it may be open. */
+/** Removes the chain of a home that is about to be replaced; none of its files may be open. */
 export function finishReset(home: string): void {
   const pending = pendingResetPath(home);
   if (!existsSync(pending)) return;
   removeChain(home);
-  // Last: until then the removal is done again.
+  // Last: until then, a restart repeats the removal.
   renameSync(pending, forkPointPath(home));
   syncDirectory(dirname(pending));
 }

@@ -46,13 +46,13 @@ import { setForkUrl } from "../dev/fork-url.ts";
 import type { NodeTools } from "../node-tools.ts";
 import type { RpcTarget } from "./rpc-switch.ts";
 
-/** What methods use of the node besides its chain. It stays when the chain is replaced. */
+/** The parts of the node besides the chain that methods use. They stay when the chain is replaced. */
 export type RpcServices = NodeTools & {
   readonly keys: AccountManager;
   readonly dappDb: DappDb;
   readonly compiler: Compiler;
   readonly verifiedContracts: VerifiedContracts;
-  /** Of `--artifacts`; undefined: none were named */
+  /** From `--artifacts`; undefined if not given */
   readonly artifacts: Contracts | undefined;
   readonly runtime: RuntimePort;
   readonly files: CallerFiles;
@@ -61,7 +61,7 @@ export type RpcServices = NodeTools & {
   readonly instance: InstanceId;
   /** As configured. */
   readonly endpoints: Readonly<Record<TcpKind, EndpointOptions>>;
-  /** Every namespace there is. */
+  /** All namespaces. */
   readonly known: readonly string[];
   /** undefined until listeners are open */
   readonly server: () => RpcServer | undefined;
@@ -73,7 +73,7 @@ export type RpcServices = NodeTools & {
   readonly connectionSessions: (ports: ConnectionPorts) => ConnectionSessions;
 };
 
-/** The methods over one chain, their ports, and what follows that chain for them. */
+/** The methods over one chain, their ports, and the followers of that chain. */
 export class ChainRpc implements RpcTarget {
   readonly registry: Registry<RpcPorts>;
   readonly ports: RpcPorts;
@@ -92,7 +92,7 @@ export class ChainRpc implements RpcTarget {
     const { fork, isLoaded } = role.opened;
     this.registry = fork ? forkedMethods(methods, forkedBlocksOf(fork)) : methods;
     this.#checkpoints = this.#createCheckpoints();
-    // Other threads follow the store, which has only a part of a forked chain's state, and has that of a dump under another root.
+    // Other threads follow the store, which has only a part of a forked chain's state, and a dump's state under another root.
     this.#threads =
       fork || isLoaded
         ? undefined
@@ -106,7 +106,7 @@ export class ChainRpc implements RpcTarget {
     services.metrics.gaugeOf({ name: "rpc_filters", help: "Installed filters." }, () => filters.size);
   }
 
-  /** Afterwards nothing of it reads the store. */
+  /** Afterwards no part of it reads the store. */
   async close(): Promise<void> {
     this.ports.sessions.filters.close();
     this.#checkpoints.close();
@@ -201,7 +201,7 @@ export class ChainRpc implements RpcTarget {
       ...admittedExecution(limits, this.#role, {
         suggestTip,
         threads: this.#threads,
-        // What a dev chain's caller set by hand is in no store that a thread could follow.
+        // State that callers set by hand on a dev chain is not in the store that threads follow.
         isLocal: () => (opened.patches?.size ?? 0) > 0 || devChain?.settings.chainId !== undefined,
       }),
       ...createBlockMethods(production.blockTester),

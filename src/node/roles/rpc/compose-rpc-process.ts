@@ -34,7 +34,7 @@ import { sharedConfig, sharedLimits } from "../../processes/shared-limits.ts";
 import { openTracer } from "../open-tracer.ts";
 
 /**
- * Builds an RPC process: listeners that are handed their connections, over a view of the store that another process writes.
+ * Builds an RPC process: listeners that receive their connections from the chain's process, over a view of the store that it writes.
  * @returns the functions it offers to the chain's process
  */
 export async function composeRpcProcess(
@@ -53,7 +53,7 @@ export async function composeRpcProcess(
   const tracer = await openTracer(config, { log, metrics, timers });
   const client = new PortClient(
     channel as Channel,
-    // A chain that callers control has no RPC processes.
+    // A dev chain under callers' control has no RPC processes.
     {
       config: chain.reader.config,
       genesisHash: data.genesisHash,
@@ -112,13 +112,13 @@ export async function composeRpcProcess(
     },
   );
 
-  /** Of the listener that was opened last: a connection can come right after the order to open one. */
+  /** The opening of the last listener: a connection can arrive right after the order to open it. */
   let opening: Promise<unknown> | undefined;
 
   async function accept(listener: TcpKind, socket: Socket | undefined): Promise<void> {
     await opening;
     const end = () => channel.emit("ended", { listener });
-    // A client that left before it was handed over.
+    // The client left before the handover.
     if (socket === undefined) {
       end();
       return;
@@ -150,7 +150,7 @@ export async function composeRpcProcess(
   return { ...client.handlers, ...handlers };
 }
 
-/** Executions in this process and its threads; those on the pending block, and of blocks, in the chain's process. */
+/** Executes in this process and its threads; executions on the pending block, and of whole blocks, go to the chain's process. */
 function createExecution(
   config: Config,
   log: Logger,
@@ -170,7 +170,7 @@ function createExecution(
     get epoch() {
       return chain.newestEpoch();
     },
-    // The chain's process reads it again, and notes it.
+    // The chain's process reads it again, and notes the damage.
     noteDamage() {},
   };
   const identity = { genesisConfig: data.chainConfig, genesisHash: reader.genesisHash };

@@ -54,7 +54,7 @@ import { ChainRpc, type RpcServices } from "./chain-rpc.ts";
 import { openKeys } from "./open-keys.ts";
 import { RpcSwitch } from "./rpc-switch.ts";
 
-/** Time for running calls when the node stops: a node ends within five seconds. */
+/** Grace period of running calls when the node stops: a node ends within five seconds. */
 const STOP_GRACE_MS = 2_000;
 
 export type RpcRoleModules = NodeTools & {
@@ -63,13 +63,13 @@ export type RpcRoleModules = NodeTools & {
   readonly activity: ActivityLog | undefined;
   readonly readiness: () => Readiness;
   readonly tls: TlsFiles | undefined;
-  /** Of `--artifacts`; undefined: none were named */
+  /** From `--artifacts`; undefined if not given */
   readonly artifacts: Contracts | undefined;
   readonly reset: (forking: Forking | undefined, instance: InstanceId) => Promise<void>;
   readonly loadState: DevPort["loadState"];
 };
 
-/** Everything that answers calls: listeners, the processes behind them, the methods, and their resources besides the chain. */
+/** The parts that answer calls: listeners, RPC processes, methods, and their resources besides the chain. */
 export class RpcRole {
   /** undefined: this process serves every connection */
   processes: RpcProcesses | undefined;
@@ -79,7 +79,7 @@ export class RpcRole {
   readonly #instance: InstanceId;
   #services: RpcServices | undefined;
   #chain: ChainRpc | undefined;
-  /** undefined: the chain is never replaced, and the way over the switch costs a little */
+  /** undefined: the chain is never replaced, and calls avoid the small cost of the switch */
   #switch: RpcSwitch | undefined;
   #server: RpcServer | undefined;
   #provider: NodeProvider | undefined;
@@ -92,8 +92,8 @@ export class RpcRole {
   }
 
   /**
-   * Opens every listener the configuration asks for, all or none.
-   * @throws UnknownNamespaceError, InvalidConfigError, and what listening throws
+   * Opens all configured listeners, or none.
+   * @throws UnknownNamespaceError, InvalidConfigError, and errors of listening
    */
   static async start(config: Config, modules: RpcRoleModules): Promise<RpcRole> {
     const rpc = new RpcRole(config, modules);
@@ -101,17 +101,17 @@ export class RpcRole {
     return rpc;
   }
 
-  /** Every method, for programs in this process. */
+  /** All methods, for programs in this process. */
   get provider(): NodeProvider {
     return this.#provider!;
   }
 
-  /** Executes on the chain of now. */
+  /** Executes on the current chain. */
   get execution(): ExecutionPort {
     return this.#chain!.ports.execution;
   }
 
-  /** Names of the methods that there are now. */
+  /** Names of the current methods. */
   get methods(): Iterable<string> {
     return this.#chain!.registry.keys();
   }
@@ -120,13 +120,13 @@ export class RpcRole {
     return describeListeners(this.#server!, this.#config, this.#services!.known);
   }
 
-  /** Runs `work`, which a call of this node asked for, while no other call is under way. */
+  /** Runs `work` for a call of this node while no other call runs. */
   async whileIdle(work: () => Promise<void>): Promise<void> {
     invariant(this.#switch !== undefined, "only a dev chain can be reset");
     await this.#switch.whileIdle(work);
   }
 
-  /** Closes what reads the chain, and serves the one that `open` opens then. For `whileIdle`. */
+  /** Closes all readers of the chain, and serves the one that `open` returns. For `whileIdle`. */
   async replaceChain(open: () => Promise<ChainRole>): Promise<void> {
     await this.#chain!.close();
     this.#chain = new ChainRpc(this.#config, await open(), this.#services!);
@@ -183,7 +183,7 @@ export class RpcRole {
         allowedHosts: jsonRpc.vhosts,
         allowedOrigins: allowedOriginsOf(config),
         limits: rpcLimitsOf(config),
-        // If every page may call, the header protects nothing, and scripts of anvil's users omit it.
+        // If every page may call, the content type protects nothing, and scripts of anvil's users omit it.
         takesAnyContentType: config.devChain.dialect === "anvil" && allowedOriginsOf(config).includes("*"),
         ...(tls && { tls }),
       },
@@ -206,7 +206,7 @@ export class RpcRole {
     this.#isListening = true;
   }
 
-  /** What methods use besides the chain. */
+  /** The services that methods use besides the chain. */
   async #openServices(): Promise<RpcServices> {
     const config = this.#config;
     const resources = this.#resources;
@@ -278,14 +278,17 @@ export class RpcRole {
   }
 }
 
-/** Created at the first start of a dev chain, and again after it was deleted to revoke all tokens. The node's key with it: no call of a stranger writes into the home. */
+/**
+ * Creates the secret at the first start of a dev chain, and again after a user deleted it to revoke all tokens. Also creates the node's key, so
+ * that no stranger's call writes to the home.
+ */
 function tokenFilesOf({ home }: Config, modules: Pick<RpcRoleModules, "log" | "timers">): TokenKeys {
   createNodeKey(home);
   createJwtSecret(home);
   return openTokenFiles(home, modules);
 }
 
-/** HTTP's port serves WebSocket too; if both addresses are equal, it is the only port. */
+/** HTTP's port also serves WebSocket; if both addresses are equal, it is the only port. */
 function isOneAddress({ address, wsAddress }: Config["jsonRpc"]): boolean {
   return address.port !== 0 && formatHostPort(address) === formatHostPort(wsAddress);
 }

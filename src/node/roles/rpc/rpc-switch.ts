@@ -3,15 +3,15 @@ import type { RpcPorts } from "../../../rpc/methods/rpc-ports.ts";
 import type { JsonText } from "../../../rpc/transport/codec.ts";
 import type { Method, Registry } from "../../../rpc/transport/dispatch/method.ts";
 
-/** What answers calls: the methods of a chain and the ports to it. */
+/** The methods of a chain and the ports to it. */
 export type RpcTarget = { readonly registry: Registry<RpcPorts>; readonly ports: RpcPorts };
 
-/** Calls under way may end in this time before their chain is closed. */
+/** Running calls may finish in this time before their chain is closed. */
 const DRAIN_MS_MAX = 2_000;
 const DRAIN_STEP_MS = 5;
 
 /**
- * Methods whose chain can be replaced while listeners and connections stay: calls go to the newest target, and those that arrive during a
+ * Methods whose chain can be replaced while listeners and connections stay: calls go to the newest target, and calls that arrive during a
  * replacement wait for its end.
  */
 export class RpcSwitch {
@@ -29,12 +29,12 @@ export class RpcSwitch {
     this.registry = new Map(this.#methods.map((method) => [method.name, method]));
   }
 
-  /** What answers from now on. */
+  /** Directs calls to `target` from now on. */
   set target(target: RpcTarget) {
     this.#target = target;
     for (const method of this.#methods) {
       method.inner = target.registry.get(method.name)!;
-      // Never true again: a call of the target before may still be under way.
+      // Never becomes true again: a call of the previous target may still run.
       method.isAscii &&= method.inner.isAscii;
     }
   }
@@ -86,7 +86,7 @@ export class RpcSwitch {
   }
 }
 
-/** A method as all targets have it, and the one of the newest target. */
+/** A method as all targets have it, with the newest target's implementation. */
 type SwitchedMethod = { -readonly [K in keyof Method<RpcPorts>]: Method<RpcPorts>[K] } & { inner: Method<RpcPorts> };
 
 type RunArguments = Parameters<Method<RpcPorts>["run"]> extends [unknown, ...infer Rest] ? Rest : never;

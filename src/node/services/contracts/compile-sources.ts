@@ -9,7 +9,7 @@ import { compareCode } from "../../../web/explorer/contracts/artifact.ts";
 import { ContractVerificationError } from "./contract-verification-error.ts";
 import { VERIFIED_CONTRACT_LIMITS } from "./verified-contracts.ts";
 
-/** Of the one contract that is compared. */
+/** Outputs for the compared contract. */
 const OUTPUTS = [
   "abi",
   "evm.bytecode.object",
@@ -19,7 +19,7 @@ const OUTPUTS = [
   "evm.deployedBytecode.linkReferences",
 ];
 
-/** A version without its platform: `0.8.30+commit.73712a01`. */
+/** A version without its platform suffix: `0.8.30+commit.73712a01`. */
 const VERSION = /^v?(\d+\.\d+\.\d+)(\+commit\.[0-9a-f]{8})?(?:\..*)?$/;
 
 type CompiledContract = {
@@ -28,8 +28,8 @@ type CompiledContract = {
 };
 
 /**
- * Only what solc reads of standard JSON and what this node compiles: sources that are there as text, and settings without those that choose
- * the output or call other programs.
+ * Reduces standard JSON to what solc reads and this node compiles: sources with inline content, and settings except those that choose the output
+ * or call other programs.
  * @throws ContractVerificationError
  */
 export function checkedInput(input: SolcInput): SolcInput {
@@ -55,7 +55,7 @@ export function checkedInput(input: SolcInput): SolcInput {
   return checked;
 }
 
-/** @throws ContractVerificationError unless the node's compiler is `wanted` */
+/** @throws ContractVerificationError unless `wanted` is the version of the node's compiler */
 export async function assertCompiler(wanted: string, compiler: Pick<Compiler, "compilerVersion">): Promise<string> {
   const installed = await compiler.compilerVersion();
   const [, number, commit = ""] = VERSION.exec(wanted) ?? [];
@@ -74,7 +74,7 @@ export async function assertCompiler(wanted: string, compiler: Pick<Compiler, "c
 
 /**
  * Where `contract`, `path:Name` or a bare name, is declared.
- * @throws ContractVerificationError where `input` has no such file, or a bare name in more than one
+ * @throws ContractVerificationError if `input` has no such file, or several files declare a bare name
  */
 export function declarationOf(
   contract: string,
@@ -98,7 +98,7 @@ export function declarationOf(
   return { file: files[0]![0], name };
 }
 
-/** What the node's compiler makes of the contract. @throws CompilerError, ContractVerificationError */
+/** Compiles the contract with the node's compiler. @throws CompilerError, ContractVerificationError */
 export async function compileContract(
   input: SolcInput,
   { file, name }: { readonly file: string; readonly name: string },
@@ -115,7 +115,7 @@ export async function compileContract(
   return { contract, compiled: { abi, evm: { deployedBytecode: evm.deployedBytecode } } };
 }
 
-/** @throws ContractVerificationError where `deployed` is not the code of `contract` */
+/** @throws ContractVerificationError if `deployed` is not the code of `contract` */
 export function matchOf(deployed: Uint8Array, { name, runtime }: Contract): ContractMatch {
   const match = compareCode(deployed, runtime);
   if (match === "exact" || match === "same instructions") return match;
@@ -127,8 +127,8 @@ export function matchOf(deployed: Uint8Array, { name, runtime }: Contract): Cont
 }
 
 /**
- * The arguments after the code of the constructor in `initCode`; undefined where it begins with other code.
- * @throws ContractVerificationError where others are `claimed`
+ * The arguments after the constructor's code in `initCode`; undefined if it begins with other code.
+ * @throws ContractVerificationError if different arguments are `claimed`
  */
 export function constructorArguments(
   initCode: Hex,

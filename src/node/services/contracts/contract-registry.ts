@@ -43,7 +43,7 @@ export const CONTRACT_REGISTRY_LIMITS = {
 const ACCOUNTS_A_READ = 256;
 
 export type ContractRegistryModules = {
-  /** Of `--artifacts`. */
+  /** From `--artifacts`. */
   readonly artifacts: Contracts | undefined;
   readonly verified: VerifiedContracts;
   readonly compiler: Compiler;
@@ -53,7 +53,7 @@ export type ContractRegistryModules = {
   readonly failures: Pick<Failures, "guard">;
 };
 
-/** What the node knows of the contracts of its chain: by artifacts, and by sources that were verified here. */
+/** The chain's contracts that the node knows, from artifacts and from sources verified here. */
 export class ContractRegistry implements ContractsPort {
   readonly #modules: ContractRegistryModules;
   readonly #verifications = new Map<string, Verification>();
@@ -143,7 +143,7 @@ export class ContractRegistry implements ContractsPort {
       const [known] = await this.known({ addresses: [address], withSources: false });
       if (known !== undefined) take(known);
     }
-    // Reading the state is worth it only where an artifact has such a name.
+    // Reading the state pays only if an artifact has such a name.
     if (artifacts?.all.some(({ name }) => name.toLowerCase().startsWith(wanted))) {
       for await (const known of this.#deployed()) take(known);
     }
@@ -184,12 +184,12 @@ export class ContractRegistry implements ContractsPort {
     return this.#verifications.get(id);
   }
 
-  /** Everything that needs no compiling; what is left to do then. */
+  /** Does the work before compilation. @returns the remaining work */
   async #prepare(request: VerificationRequest): Promise<() => Promise<Verification>> {
     const { chain, verified, compiler } = this.#modules;
     const { address } = request;
     const code = await chain.code({ address, at: "latest" });
-    // The words that programs look for.
+    // Programs look for this text.
     if (code.length === 0) throw new ContractVerificationError(`Unable to locate ContractCode at ${address}`);
     const codeHash = keccak256Hash(code);
     if (verified.find(codeHash, code)?.match === "exact") {

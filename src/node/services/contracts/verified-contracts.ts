@@ -39,18 +39,18 @@ export const VERIFIED_CONTRACT_LIMITS = {
   nameCharsMax: 1024,
 } as const;
 
-/** A contract whose deployed code this node's compiler makes of its sources. */
+/** A contract whose deployed code results from its sources with this node's compiler. */
 export type VerifiedContract = {
   /** keccak256 of the deployed code */
   readonly codeHash: Hash;
-  /** where it was verified: others can have the same code */
+  /** where it was verified: other addresses can have the same code */
   readonly address: Address;
   readonly name: string;
   /** the source that declares it */
   readonly file: string;
   readonly compilerVersion: string;
   readonly match: ContractMatch;
-  /** as solc's output has them */
+  /** as in solc's output */
   readonly compiled: {
     readonly abi: readonly object[];
     readonly evm: { readonly deployedBytecode: object };
@@ -58,11 +58,11 @@ export type VerifiedContract = {
   readonly constructorArguments: Hex | null;
 };
 
-/** Where texts of verified contracts are, by a name without folders. */
+/** Storage of verified contracts' texts, by a name without folders. */
 type TextFiles = {
   names(): readonly string[];
   size(name: string): number | undefined;
-  /** undefined where there is none, or one that cannot be used. */
+  /** undefined if it is missing or unusable. */
   read(name: string, bytesMax: number): string | undefined;
   write(name: string, text: string): void;
 };
@@ -71,8 +71,8 @@ const FACTS = ".json";
 const INPUT = ".input.json";
 
 /**
- * The verified contracts of a home, found by their code: two files each, what is known of it, and its sources, which are read when they are
- * asked for. Files are read at the first use, so that a start costs nothing.
+ * The verified contracts of a home, found by their code, in two files each: facts, and sources, which are read on demand. The files are read at
+ * the first use, so that a start costs nothing.
  */
 export class VerifiedContracts {
   readonly #files: TextFiles;
@@ -88,7 +88,7 @@ export class VerifiedContracts {
     return this.#load().byHash.values();
   }
 
-  /** The contract that `code` was verified as, or one that was verified with other immutables and libraries. */
+  /** The contract verified with `code`, or one verified with other immutables and libraries. */
   find(codeHash: Hash, code: Uint8Array): VerifiedContract | undefined {
     const { byHash, contracts, byContract } = this.#load();
     const same = byHash.get(codeHash);
@@ -98,7 +98,7 @@ export class VerifiedContracts {
     return similar && { ...similar, constructorArguments: null };
   }
 
-  /** Its standard JSON; undefined where the file is lost, or is not what `store` writes. */
+  /** Its standard JSON; undefined if the file is missing or `store` did not write it. */
   input({ codeHash }: Pick<VerifiedContract, "codeHash">): SolcInput | undefined {
     const input = parsed(this.#files.read(codeHash + INPUT, VERIFIED_CONTRACT_LIMITS.inputBytesMax));
     const sources = Object.values(Object(input?.["sources"]) as object);
@@ -108,9 +108,9 @@ export class VerifiedContracts {
   }
 
   /**
-   * Stores `contract` durably. One with the same code stays, with its source, unless it has the same instructions alone and the new one is an
-   * exact match: names and comments of a source that only has the same instructions are whatever its author wants others to read.
-   * @throws ContractVerificationError where one is stored already, or a limit is reached
+   * Stores `contract` durably. It replaces one with the same code only if that one merely matches by instructions and the new one matches
+   * exactly: a source that only has the same instructions can carry misleading names and comments.
+   * @throws ContractVerificationError if one is stored already, or a limit is reached
    */
   store(contract: VerifiedContract, input: SolcInput): void {
     const loaded = this.#load();
@@ -135,7 +135,7 @@ export class VerifiedContracts {
     }
     const facts = JSON.stringify(contract);
     if (Buffer.byteLength(facts) > factsBytesMax) throw new ContractVerificationError("the contract is too large");
-    // The sources first: what is known of a contract leads to them.
+    // The sources first: the facts refer to them.
     this.#files.write(contract.codeHash + INPUT, text);
     this.#files.write(contract.codeHash + FACTS, facts);
     addTo(loaded, contract, bytes);
@@ -176,7 +176,7 @@ type Loaded = {
   sourcesBytes: number;
 };
 
-/** Adds `verified`, in place of one with the same code. Only an exact match is looked for with other immutables. */
+/** Adds `verified`, replacing one with the same code. Only exact matches are found with other immutables. */
 function addTo(loaded: Loaded, verified: VerifiedContract, sourcesBytes: number): void {
   const { name, file, compiled, codeHash, match } = verified;
   loaded.byHash.set(codeHash, verified);
@@ -189,7 +189,7 @@ function addTo(loaded: Loaded, verified: VerifiedContract, sourcesBytes: number)
   loaded.bytes.set(codeHash, sourcesBytes);
 }
 
-/** undefined for anything but what `store` writes: somebody may have edited the file. */
+/** undefined unless `store` wrote it: a user may have edited the file. */
 function decodeVerified(text: string | undefined): VerifiedContract | undefined {
   const value = parsed(text);
   if (value === undefined) return undefined;
@@ -230,7 +230,7 @@ const HASH = /^0x[0-9a-f]{64}$/;
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 const DATA = /^0x(?:[0-9a-f]{2})*$/;
 
-/** Files in `folder`, which is made with the first of them. */
+/** Files in `folder`, which the first write creates. */
 export function filesInFolder(folder: string): TextFiles {
   return {
     names: () => ifPresent(() => readdirSync(folder)) ?? [],
@@ -253,7 +253,7 @@ export function filesInFolder(folder: string): TextFiles {
   };
 }
 
-/** For a chain that ends with its process. */
+/** For a chain in memory. */
 export function filesInMemory(): TextFiles {
   const texts = new Map<string, string>();
   return {

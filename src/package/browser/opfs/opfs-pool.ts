@@ -5,17 +5,17 @@ import { setTimeout } from "../platform/timers-promises.ts";
 import { type OpfsDirectory, type OpfsFile, type SyncAccessHandle, web } from "../web.ts";
 import { PoolFile } from "./pool-file.ts";
 
-/** Folder of the origin that holds a folder a chain. */
+/** Folder of the origin, with one folder per chain. */
 const FOLDER = "evmint";
-/** Files that are open and unused: opening one takes a promise, and the node makes files between two lines. A start makes ten. */
+/** Open but unused files: opening one takes a promise, and the node creates files synchronously. A start creates ten. */
 const FREE_FILES = 24;
-/** The worker of a tab that was closed or reloaded ends a little later. */
+/** The worker of a closed or reloaded tab ends a little later. */
 const LOCKED_WAIT_MS = 2_000;
 const LOCKED_STEP_MS = 50;
 
 /**
- * The files of one chain in the origin's private file system (OPFS). All are open all the time, under names of no meaning: a promise is needed
- * to open a file there, and none to give an open one another name.
+ * The files of one chain in the origin's private file system (OPFS). All stay open, under meaningless names: opening a file there takes a
+ * promise, renaming an open one does not.
  */
 export class OpfsPool implements FileStore {
   readonly isDurable = true;
@@ -35,7 +35,7 @@ export class OpfsPool implements FileStore {
 
   /**
    * Opens the files of the chain `name`, initially empty.
-   * @param root path of the folder where they are shown
+   * @param root path of the folder where they appear
    * @throws LockedError while another tab or worker has them open
    */
   static async open(name: string, root: string): Promise<OpfsPool> {
@@ -50,7 +50,7 @@ export class OpfsPool implements FileStore {
     return pool;
   }
 
-  /** Those that have a name, with their path below the root. */
+  /** Files with a name, with their path below the root. */
   *stored(): Generator<[path: string, file: PoolFile]> {
     const newest = new Map<string, { readonly file: PoolFile; readonly generation: number }>();
     for (const file of this.#all) {
@@ -104,7 +104,7 @@ export class OpfsPool implements FileStore {
     for (const handle of handles) this.#add(handle);
   }
 
-  /** Opens files until enough are free, and asks how much they may hold. */
+  /** Opens files until enough are free, and queries the remaining quota. */
   async #fill(): Promise<void> {
     while (this.#free.length < FREE_FILES && !this.#isClosed) {
       const missing = Array.from({ length: FREE_FILES - this.#free.length }, () => this.#make());
@@ -151,7 +151,7 @@ async function openWhenUnlocked(entry: OpfsFile, path: string): Promise<SyncAcce
   }
 }
 
-/** Removes the stored chain `name`, if there is one. No tab may have it open. */
+/** Removes the stored chain `name`, if it exists. No tab may have it open. */
 export async function removeChain(name: string): Promise<void> {
   await chainFolder(name);
   const origin = await web.navigator!.storage.getDirectory();

@@ -11,8 +11,9 @@ import type { SyncAccessHandle } from "../web.ts";
  *     slot 1    from byte 2048, as slot 0
  *     content   from byte 4096 on
  *
- * Integers are little-endian. A name is written over the older slot, so a write that a crash cuts leaves the name before it. The slot of the
- * higher generation counts; an empty path, or no valid slot: the file is free. Of two files with one path, that of the higher generation has it.
+ * Integers are little-endian. A new name overwrites the older slot, so a write that a crash cuts off leaves the previous name. The slot of the
+ * higher generation counts; with an empty path, or without a valid slot, the file is free. Of two files with one path, the one of the higher
+ * generation has it.
  */
 const MAGIC = Buffer.from("EVMFILE1");
 const CHECKED_AT = MAGIC.length + 4;
@@ -27,7 +28,7 @@ export class PoolFile implements LogFile {
   readonly #handle: SyncAccessHandle;
   readonly #onFree: (file: PoolFile) => void;
 
-  /** @param onFree called when the content is no longer used */
+  /** @param onFree called once the content is unused */
   constructor(handle: SyncAccessHandle, onFree: (file: PoolFile) => void) {
     this.#handle = handle;
     this.#onFree = onFree;
@@ -40,7 +41,7 @@ export class PoolFile implements LogFile {
     return { path: newest.path, generation: newest.generation };
   }
 
-  /** Durable when it returns. @param name of a higher generation than the one before @throws FileError ENAMETOOLONG, ENOSPC */
+  /** Durable when it returns. @param name of a higher generation than the previous one @throws FileError ENAMETOOLONG, ENOSPC */
   setName(name: FileName): void {
     const slot = encodeSlot(name);
     const newest = this.#newestSlot();
@@ -54,7 +55,7 @@ export class PoolFile implements LogFile {
     this.setName({ path: "", generation });
   }
 
-  /** Without name and content. */
+  /** Removes name and content. */
   clear(): void {
     this.#handle.truncate(0);
   }
@@ -79,7 +80,7 @@ export class PoolFile implements LogFile {
     this.#handle.flush();
   }
 
-  /** The content is not needed any more. */
+  /** The content is no longer needed. */
   close(): void {
     this.#onFree(this);
   }
@@ -123,7 +124,7 @@ function encodeSlot({ path, generation }: FileName): Buffer {
   return slot;
 }
 
-/** undefined: nothing was written there, or not all of it */
+/** undefined: nothing, or an incomplete slot, was written there */
 function decodeSlot(header: Buffer, position: number): FileName | undefined {
   const [checkedAt, pathAt] = [position + CHECKED_AT, position + PATH_AT];
   const end = pathAt + header.readUInt16LE(checkedAt + 8);

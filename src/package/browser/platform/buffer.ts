@@ -14,7 +14,7 @@ class BrowserBuffer extends Uint8Array {
     return new BrowserBuffer(size);
   }
 
-  /** A view of an ArrayBuffer; a copy of anything else. */
+  /** A view of an ArrayBuffer; a copy of other arguments. */
   static make(
     source: string | ArrayBufferLike | Uint8Array | readonly number[],
     encodingOrOffset?: Encoding | number,
@@ -169,14 +169,14 @@ class BrowserBuffer extends Uint8Array {
   }
 }
 
-/** V8 does not allocate a view that does not leave the function. */
+/** V8 does not allocate a view that does not escape the function. */
 function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, byteLength);
 }
 
 export type Buffer = BrowserBuffer;
 
-/** `from` of a typed array has another meaning, so that a class of one cannot have Node's. */
+/** Typed arrays define `from` differently, so a subclass cannot have Node's. */
 export const Buffer: Omit<typeof BrowserBuffer, "from"> & {
   readonly from: typeof BrowserBuffer.make;
 } = Object.assign(BrowserBuffer, { from: BrowserBuffer.make });

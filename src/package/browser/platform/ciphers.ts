@@ -1,7 +1,10 @@
 import { cbc, ctr, gcm } from "@noble/ciphers/aes.js";
 import { concatBytes, EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
 
-/** `createCipheriv` and `createDecipheriv` of `node:crypto` for the ciphers of key files, wallets and Whisper. Web Crypto has them only as promises. */
+/**
+ * `createCipheriv` and `createDecipheriv` of `node:crypto` for the ciphers of key files, wallets and Whisper. Web Crypto offers them only as
+ * promises.
+ */
 type CipherName = "aes-128-cbc" | "aes-128-ctr" | "aes-256-gcm";
 
 const TAG_BYTES = 16;
@@ -42,13 +45,13 @@ class Decryption {
     this.#decrypt = decrypt;
   }
 
-  /** Before `update`. */
+  /** Call it before `update`. */
   setAuthTag(tag: Uint8Array): this {
     this.#tag = tag;
     return this;
   }
 
-  /** Called once for each cipher; empty where `final` throws. */
+  /** Called once for each cipher; empty if `final` throws. */
   update(ciphertext: Uint8Array): Uint8Array {
     try {
       return this.#decrypt(concatBytes(ciphertext, this.#tag));
@@ -58,7 +61,7 @@ class Decryption {
     }
   }
 
-  /** @throws where the padding is invalid, or the tag is not that of the ciphertext */
+  /** @throws if the padding is invalid, or the tag does not match the ciphertext */
   final(): Uint8Array {
     if (this.#failure !== undefined) throw this.#failure;
     return EMPTY_BYTES;

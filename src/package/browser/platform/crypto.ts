@@ -7,7 +7,7 @@ import { Buffer } from "./buffer.ts";
 import { convertKey } from "./ecdh.ts";
 import { decodeText, type Encoding } from "./text-encodings.ts";
 
-/** `node:crypto` as far as this node uses it, on @noble/hashes: Web Crypto has it only as promises. */
+/** The part of `node:crypto` that this node uses, on @noble/hashes: Web Crypto offers it only as promises. */
 export { createCipheriv, createDecipheriv } from "./ciphers.ts";
 export { createECDH } from "./ecdh.ts";
 
@@ -16,7 +16,7 @@ type HashName = keyof typeof HASHES;
 
 export const ECDH = { convertKey };
 
-/** Most bytes of one call of `getRandomValues`. */
+/** Maximum bytes of one call of `getRandomValues`. */
 const RANDOM_BYTES_MAX = 65_536;
 
 export function hash(name: HashName, data: Uint8Array, _encoding: "buffer"): Uint8Array {
@@ -77,7 +77,7 @@ export function pbkdf2(
   derived.then((key) => done(null, key), done);
 }
 
-/** `maxmem` counts a little more in Node than in @noble/hashes, so it is a sufficient limit. */
+/** Node's `maxmem` counts a little more than that of @noble/hashes, so it is a sufficient limit. */
 export function scrypt(
   password: string,
   salt: Uint8Array,
@@ -97,9 +97,9 @@ export function randomBytes(length: number): Buffer {
   return bytes;
 }
 
-/** Below `end`, which is at most 2^32. */
+/** A random integer below `end`, which is at most 2^32. */
 export function randomInt(end: number): number {
-  // The numbers above the last multiple of `end` would make small ones more likely.
+  // Numbers above the last multiple of `end` would make small results more likely.
   const limit = 2 ** 32 - (2 ** 32 % end);
   for (;;) {
     const value = randomBytes(4).readUInt32LE();
@@ -107,7 +107,7 @@ export function randomInt(end: number): number {
   }
 }
 
-/** Also on pages without TLS, where browsers have no `crypto.randomUUID`. */
+/** Also works on pages without TLS, where browsers lack `crypto.randomUUID`. */
 export function randomUUID(): string {
   const bytes = randomBytes(16);
   bytes[6] = (bytes[6]! & 0x0f) | 0x40;
@@ -115,7 +115,7 @@ export function randomUUID(): string {
   return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
-/** `timingSafeEqual`: the time does not depend on where the bytes differ. @throws RangeError for other lengths */
+/** `timingSafeEqual`: takes the same time wherever the bytes differ. @throws RangeError for different lengths */
 export function timingSafeEqual(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) throw new RangeError("inputs must have the same length");
   let difference = 0;

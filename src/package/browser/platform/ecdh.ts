@@ -31,7 +31,7 @@ export function createECDH(_curve: "secp256k1"): KeyAgreement {
   return new KeyAgreement();
 }
 
-/** @throws where `key` is not a point of the curve */
+/** @throws if `key` is not a point on the curve */
 export function convertKey(key: Uint8Array, _curve: "secp256k1"): Uint8Array {
   return secp256k1.Point.fromBytes(key).toBytes(false);
 }

@@ -1,7 +1,7 @@
 import type { LogFile } from "../../../store/storage/log/log-file.ts";
 import { createMemoryLogDirectory } from "../../../store/storage/log/memory-log-directory.ts";
 
-/** A call of the file system failed; `code` is that of the operating system for the same fault. */
+/** A file system call failed; `code` is the operating system's code for the same fault. */
 export class FileError extends Error {
   readonly code: FileErrorCode;
   constructor(code: FileErrorCode, path: string, options?: ErrorOptions) {
@@ -22,17 +22,17 @@ type FileErrorCode =
   | "ENOTDIR"
   | "ENOTEMPTY";
 
-/** Where the contents of files are. A file's `close` frees its place; a file of the tree stays open. */
+/** Storage of file contents. A file's `close` frees its space; files of the tree stay open. */
 export type FileStore = {
-  /** The files outlive the thread. */
+  /** Whether the files outlive the thread. */
   readonly isDurable: boolean;
   /** Bytes that can still be written. */
   freeBytes(): number;
-  /** An empty file. Its name is durable when this returns. @throws FileError ENFILE, ENOSPC */
+  /** Creates an empty file. Its name is durable when this returns. @throws FileError ENFILE, ENOSPC */
   create(path: string): LogFile;
-  /** Afterwards a crash leaves the file under its new name, and none under the old one. */
+  /** Renames a file durably: a crash afterwards leaves it only under its new name. */
   rename(file: LogFile, path: string): void;
-  /** Afterwards the file has no name, so that a crash frees it. */
+  /** Removes the file's name, so that a crash frees it. */
   unlink(file: LogFile): void;
 };
 
@@ -40,7 +40,7 @@ export type FileStore = {
 function createMemoryFileStore(): FileStore {
   return {
     isDurable: false,
-    // As much as an ArrayBuffer may have; what there really is shows only when it is used up.
+    // The maximum of an ArrayBuffer; the real limit shows only when it is reached.
     freeBytes: () => 2 ** 32,
     create: () => createMemoryLogDirectory().open(""),
     rename() {},
@@ -54,7 +54,7 @@ export type FileNode = {
   readonly inode: number;
   mode: number;
   modifiedMs: number;
-  /** Descriptors on it. */
+  /** Open descriptors. */
   openCount: number;
   isUnlinked: boolean;
 };
@@ -65,13 +65,13 @@ type DirectoryNode = {
   mode: number;
   modifiedMs: number;
   readonly children: Map<string, TreeNode>;
-  /** Of files made below it. */
+  /** Storage of files created below it. */
   readonly store: FileStore;
 };
 
 export type TreeNode = FileNode | DirectoryNode;
 
-/** The files and folders that modules of this thread see; paths are absolute and normalised. */
+/** The files and folders that this thread's modules see; paths are absolute and normalised. */
 export class FileTree {
   #inodes = 0;
   readonly #root = this.#directory(createMemoryFileStore());
@@ -106,7 +106,7 @@ export class FileTree {
     return node;
   }
 
-  /** Files below `path`, which may be missing, outlive the thread. */
+  /** Whether files below `path`, which may be missing, outlive the thread. */
   isDurable(path: string): boolean {
     let node = this.#root;
     for (const name of namesOf(path)) {
@@ -117,18 +117,18 @@ export class FileTree {
     return node.store.isDurable;
   }
 
-  /** A new empty file. @throws FileError */
+  /** Creates an empty file. @throws FileError */
   createFile(path: string, mode: number): FileNode {
     const parent = this.#parent(path);
     return this.#link(parent, path, parent.store.create(path), mode);
   }
 
-  /** Adds what `store` holds already. The folder is made where it is missing. */
+  /** Adds a file that `store` already holds. Creates missing folders. */
   addStored(path: string, store: FileStore, content: LogFile): void {
     this.#link(this.makeDirectories(path.slice(0, path.lastIndexOf("/")), store), path, content);
   }
 
-  /** The folder at `path`, made with those above it where they are missing. @throws FileError ENOTDIR, EEXIST */
+  /** The folder at `path`; creates it and missing parents. @throws FileError ENOTDIR, EEXIST */
   makeDirectories(path: string, store?: FileStore, mode = 0o777): DirectoryNode {
     let at = this.#root;
     for (const name of namesOf(path)) {
@@ -147,7 +147,7 @@ export class FileTree {
     parent.children.set(nameOf(path), this.#directory(parent.store, mode));
   }
 
-  /** Replaces a file at `to`. The files of a folder are renamed one after the other. @throws FileError */
+  /** Replaces a file at `to`. Files of a folder are renamed one by one. @throws FileError */
   rename(from: string, to: string): void {
     const node = this.get(from);
     const target = this.find(to);
@@ -170,7 +170,7 @@ export class FileTree {
     this.#unlink(file, parent.store);
   }
 
-  /** A file, or a folder with all it holds. @throws FileError ENOENT */
+  /** Removes a file, or a folder with all its contents. @throws FileError ENOENT */
   removeAll(path: string): void {
     const node = this.get(path);
     const parent = this.#parent(path);
@@ -178,7 +178,7 @@ export class FileTree {
     for (const [, file] of filesBelow(node, path)) this.#unlink(file, parent.store);
   }
 
-  /** Unmounts the folder at `path`; its contents are not changed. */
+  /** Unmounts the folder at `path`; does not change its contents. */
   forget(path: string): void {
     this.#parent(path).children.delete(nameOf(path));
   }

@@ -4,7 +4,7 @@ import { decodeText, type Encoding, encodeText } from "./text-encodings.ts";
 
 /** The subset of `node:fs` that this node uses, over the files of this thread. Links do not exist, and modes are ignored. */
 
-/** One for all modules, as the operating system's. Folders in OPFS are mounted in it. */
+/** Shared by all modules, like the operating system's. Folders in OPFS are mounted in it. */
 export const fileTree = new FileTree();
 for (const path of ["/home", "/tmp"]) fileTree.makeDirectories(path);
 
@@ -95,7 +95,7 @@ export function rmSync(
   else fileTree.removeFile(at);
 }
 
-/** Opens a file of the tree; for a folder, the descriptor that `fsync` takes. */
+/** Opens a file of the tree; for a folder, returns the descriptor for `fsync`. */
 export function openSync(path: string, flags: string | number = "r", mode = 0o666): number {
   const at = resolve(path);
   const found = fileTree.find(at);
@@ -121,7 +121,7 @@ export function closeSync(fd: number): void {
   if (file.isUnlinked && file.openCount === 0) file.content.close();
 }
 
-/** Names are durable when a file is made or renamed, so a folder has nothing to sync. */
+/** Names are durable when a file is created or renamed, so a folder has nothing to sync. */
 export function fsyncSync(fd: number): void {
   descriptors.get(fd)?.content.sync();
 }
@@ -146,7 +146,7 @@ export function writeSync(
   position?: number,
 ): number {
   const file = fileOf(fd);
-  // As in Node: of a text, the second argument is the position.
+  // As in Node: for a string, the second argument is the position.
   const bytes = typeof data === "string" ? decodeText(data) : data.subarray(offset, offset + (length ?? Infinity));
   const at = typeof data === "string" ? offset : (position ?? file.content.size());
   file.content.write(bytes, at);

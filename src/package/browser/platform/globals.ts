@@ -1,4 +1,4 @@
-/** Globals of Node that browsers lack. The bundler imports one into every module that names it. */
+/** Node globals that browsers lack. The bundler imports one into every module that uses it. */
 export { Buffer } from "./buffer.ts";
 export {
   clearImmediate,
@@ -9,7 +9,7 @@ export {
   setTimeout,
 } from "./timers.ts";
 
-/** The members of Node's `process` that modules of the node read. There is one process as far as they can see. */
+/** The members of Node's `process` that the node's modules read. They see a single process. */
 export const process = {
   platform: "browser",
   pid: 0,

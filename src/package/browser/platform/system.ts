@@ -1,6 +1,6 @@
 import { web } from "../web.ts";
 
-/** `node:os` as far as settings and folders need it. */
+/** The part of `node:os` that settings and folders need. */
 export function homedir(): string {
   return "/home";
 }
@@ -13,7 +13,7 @@ export function availableParallelism(): number {
   return web.navigator?.hardwareConcurrency ?? 1;
 }
 
-/** `node:net`'s `isIP`, by which settings tell addresses from names. */
+/** `node:net`'s `isIP`, with which settings distinguish addresses from names. */
 export function isIP(text: string): 0 | 4 | 6 {
   if (isIPv4(text)) return 4;
   return text.includes(":") && isIPv6(text) ? 6 : 0;

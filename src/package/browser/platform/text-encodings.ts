@@ -1,4 +1,4 @@
-/** The encodings of text that Node's `Buffer` knows and this node uses. */
+/** The text encodings of Node's `Buffer` that this node uses. */
 export type Encoding = "utf8" | "utf-8" | "hex" | "latin1" | "base64" | "base64url";
 
 const BYTE_TO_HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
@@ -6,7 +6,7 @@ const BYTE_TO_HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).p
 const HEX_DIGITS = Int8Array.from({ length: 128 }, (_, code) =>
   "0123456789abcdef".indexOf(String.fromCharCode(code).toLowerCase()),
 );
-/** Most arguments of one `String.fromCharCode`. */
+/** Maximum arguments of one `String.fromCharCode`. */
 const CHARACTERS_MAX = 8_192;
 
 const encoder = new TextEncoder();
@@ -51,9 +51,7 @@ export function encodeText(bytes: Uint8Array, encoding: Encoding = "utf8"): stri
   }
 }
 
-/**
- * Writes at most `room` bytes of hex digits to `into` from `offset` on, up to the first character that is not a digit; returns their count.
- */
+/** Writes at most `room` bytes of hex digits to `into` from `offset` on, up to the first non-digit; returns their count. */
 export function writeHex(into: Uint8Array, text: string, offset: number, room: number): number {
   const count = Math.min(text.length >> 1, room);
   for (let i = 0; i < count; i++) {

@@ -11,7 +11,7 @@ const { setImmediate, clearImmediate } =
 
 export { clearImmediate, setImmediate };
 
-/** By messages: a timer would wait for milliseconds, in a tab in the background for a second. */
+/** Uses messages: a timer would wait for milliseconds, or for a second in a background tab. */
 function createImmediates(): Immediates {
   const waiting: { task: Task | undefined }[] = [];
   const { port1, port2 } = new MessageChannel();
@@ -24,7 +24,7 @@ function createImmediates(): Immediates {
     setImmediate(task, ...args) {
       const immediate = {
         task: () => task(...args),
-        // Nothing in a page waits for its tasks.
+        // No page waits for its tasks.
         unref: () => immediate,
       };
       waiting.push(immediate);
@@ -37,7 +37,7 @@ function createImmediates(): Immediates {
   };
 }
 
-/** Timers as objects with Node's `unref` and `refresh`: in a browser no timer holds a page open. */
+/** Timers as objects with Node's `unref` and `refresh`: in a browser no timer keeps a page open. */
 class Timer {
   readonly #start: () => number;
   readonly #clear: (id: number) => void;

@@ -1,4 +1,4 @@
-/** `node:util` as far as this node uses it. */
+/** The part of `node:util` that this node uses. */
 export function promisify(call: (...args: never[]) => void) {
   return (...args: unknown[]): Promise<unknown> =>
     new Promise((resolve, reject) => {
@@ -28,7 +28,7 @@ function shown(value: unknown): string {
   return typeof value === "string" ? value : inspect(value);
 }
 
-/** A value of plain objects and lists as text over several lines, one member a line. */
+/** A value of plain objects and lists as multi-line text, one member per line. */
 export function inspect(value: unknown, _options?: object): string {
   return inspectAt(value, "");
 }

@@ -2,11 +2,11 @@ import { concatBytes } from "../../../base/primitives/bytes.ts";
 import { UnsupportedInBrowserError } from "../unsupported.ts";
 import { Buffer } from "./buffer.ts";
 
-/** `node:zlib` as far as this node uses it: the checksum here, compression by the streams of browsers. */
+/** The part of `node:zlib` that this node uses: the checksum here, compression by the browser's streams. */
 
 const POLYNOMIAL = 0xedb88320;
 
-/** Sums of a byte that 0 to 7 zero bytes follow: eight bytes are summed at once. */
+/** Sums of a byte followed by 0 to 7 zero bytes: eight bytes are summed at once. */
 const TABLES = makeTables();
 
 function makeTables(): readonly Uint32Array[] {
@@ -33,7 +33,7 @@ const [t0, t1, t2, t3, t4, t5, t6, t7] = TABLES as [
   Uint32Array,
 ];
 
-/** CRC-32 of `data` after the bytes whose sum is `seed`. */
+/** CRC-32 of `data` after bytes whose sum is `seed`. */
 export function crc32(data: Uint8Array, seed = 0): number {
   let sum = ~seed;
   let at = 0;
@@ -64,12 +64,12 @@ export function gunzip(data: Uint8Array, { maxOutputLength }: Options, done: Cal
   report(transform(data, new DecompressionStream("gzip"), maxOutputLength), done);
 }
 
-/** The level of compression is the browser's. */
+/** The browser chooses the compression level. */
 export function deflateRaw(data: Uint8Array, _options: object, done: Callback): void {
   report(transform(data, new CompressionStream("deflate-raw")), done);
 }
 
-/** Only a node that joins a network reads snapshots. @throws UnsupportedInBrowserError */
+/** Only nodes that join a network read snapshots. @throws UnsupportedInBrowserError */
 export function inflateRawSync(): never {
   throw new UnsupportedInBrowserError("a snapshot of another node");
 }

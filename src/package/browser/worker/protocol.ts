@@ -4,14 +4,14 @@ import { type ProviderMessage, type ProviderRequest, ProviderRpcError } from "..
 import type { DevAccount } from "../../../node/keystore/dev-accounts.ts";
 import type { HostOptions, NodeHost } from "../provider.ts";
 
-/** What the worker offers to its page: the functions of its node once it has started. */
+/** The worker's functions for its page: those of its node once it has started. */
 export type WorkerHandlers = Pick<NodeHost, "produceBlock" | "exportHome" | "takeFile" | "removeFile" | "stop"> & {
   start(options: HostOptions): Promise<readonly DevAccount[]>;
   request(request: ProviderRequest): Promise<unknown>;
   putFile(file: { readonly name: string; readonly content: Uint8Array }): Promise<void>;
 };
 
-/** What a page offers to its worker. */
+/** The page's functions for its worker. */
 export type PageHandlers = { message(message: ProviderMessage): void };
 
 type ProviderErrorData = ErrorData & {

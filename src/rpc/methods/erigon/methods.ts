@@ -7,7 +7,7 @@ import type { ServingPorts } from "../rpc-ports.ts";
 import * as blocks from "./blocks.ts";
 import * as logs from "./logs.ts";
 
-/** Erigon has some methods of `eth` under names of its own. */
+/** Erigon has other names for some methods of `eth`. */
 export const ERIGON_METHODS: readonly Method<ServingPorts>[] = [
   ...exportedMethods(blocks, logs),
   aliasMethod(getHeaderByHash, "erigon_getHeaderByHash"),

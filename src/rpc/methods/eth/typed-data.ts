@@ -41,7 +41,7 @@ export const TYPED_DATA_LIMITS = {
 const WORK_PER_STEP = 256;
 /** Of a name that an error repeats. */
 const NAME_CHARS_MAX = 200;
-/** Keccak-256 absorbs these at once, which takes as long as visiting a value. */
+/** Keccak-256 absorbs this many bytes at once, which takes as long as visiting a value. */
 const BYTES_PER_WORK = 136;
 
 /**

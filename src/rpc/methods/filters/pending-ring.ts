@@ -6,7 +6,7 @@ const BYTES_MAX = 16 << 20;
 
 type Announced = Pick<PooledTransaction, "tx" | "sender">;
 
-/** The newest transactions that became executable, numbered, for filters that each read on from a number of their own. */
+/** The newest transactions that became executable, numbered, so that each filter continues from its own position. */
 export class PendingRing {
   readonly #entries: Announced[] = [];
   #bytes = 0;

@@ -11,7 +11,7 @@ import { TEXT_WORK } from "./list-in-steps.ts";
 import { minedTransactionText } from "./transaction-json.ts";
 import { dataText, plainListText, plainText, quantityText } from "./write.ts";
 
-/** JSON text of a header on its own. */
+/** JSON text of a header without its block. */
 export function headerText({ hash, header }: SealedHeader, style: HeaderStyle): string {
   return `{${headerMembers(header, hash, style)}}`;
 }

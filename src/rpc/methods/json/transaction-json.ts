@@ -31,8 +31,8 @@ export function transactionText(tx: Transaction, from: Address, position?: Trans
 }
 
 /**
- * JSON text of a transaction on its own, as `eth_signTransaction` and `eth_fillTransaction` show it: fee members of other
- * types are null, position and sender are left out.
+ * JSON text of a transaction outside a block, as in `eth_signTransaction` and `eth_fillTransaction`: fee members of other types are null;
+ * position and sender are omitted.
  */
 export function signedTransactionText(tx: Transaction, sidecar?: BlobSidecar): string {
   const legacyPrice = tx.type === 0 || tx.type === 1 ? quantityText(tx.gasPrice) : "null";

@@ -21,7 +21,7 @@ export function plainListText(texts: readonly string[]): string {
   return texts.length === 0 ? "[]" : `["${texts.join('","')}"]`;
 }
 
-/** Shorter pieces are copied together: each piece of an answer is a buffer of its own in a write. */
+/** Shorter pieces are copied together: each piece of an answer is a separate buffer in a write. */
 const PIECE_BYTES_MIN = 64 << 10;
 
 /** JSON of texts and pieces that follow one another: one string where all are strings, otherwise pieces. */

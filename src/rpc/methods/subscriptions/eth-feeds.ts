@@ -13,7 +13,7 @@ import type { Notifier } from "./notifier.ts";
 import { latin1, ReceiptFeed } from "./receipt-feed.ts";
 import type { Subscriber } from "./subscriber.ts";
 
-/** How much of a new block a subscriber of `newHeads` wants. */
+/** The form in which a subscriber of `newHeads` wants a new block. */
 export type HeadForm = "header" | "hashes" | "full";
 
 /** The engine's status is as old. */
@@ -145,7 +145,7 @@ export class EthFeeds {
     try {
       await this.#emitSyncing();
     } catch {
-      // Nobody asked: the next check tries again, and a call that asks gets the error.
+      // No caller waits: the next check tries again, and a call gets the error.
     }
   }
 

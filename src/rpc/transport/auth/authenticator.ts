@@ -122,8 +122,8 @@ const CREDENTIAL_PARAMETER = /^(?:token|access_token|auth|authorization|bearer|j
 const LOOKS_LIKE_JWT = /(?:^|[^A-Za-z0-9])eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*/;
 
 /**
- * True when a URL carries a token. Such a request is rejected even if the token is valid: URLs end up in the logs of proxies and
- * in browser histories, and a caller whose request went through would never learn that.
+ * Whether a URL carries a token. Such a request is rejected even if the token is valid: URLs end up in logs of proxies and in browser histories,
+ * and a caller whose request succeeded would never learn that.
  */
 export function carriesCredential(url: string | undefined): boolean {
   const query = url?.indexOf("?") ?? -1;

@@ -31,7 +31,7 @@ type CallQueueOptions = {
 
 /** The caller of a call. */
 export type CallOwner = {
-  /** Calls of one connection wait in one queue; a call without a connection has a queue of its own. */
+  /** Calls of one connection share a queue; a call without a connection has its own. */
   readonly connection: object | undefined;
   /** The caller no longer waits for the answer. */
   readonly isAborted: boolean;

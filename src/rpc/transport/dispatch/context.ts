@@ -42,7 +42,7 @@ export type CallSource = {
   readonly remoteAddress: string;
   /** What the caller put into the header `x-api-key`: anybody may claim any. */
   readonly apiKey: string | undefined;
-  /** The common name of the certificate that it showed, which one of `tls.client-ca` signed. */
+  /** The common name of its certificate, which an authority of `tls.client-ca` signed. */
   readonly certified: string | undefined;
 };
 
@@ -55,7 +55,7 @@ export interface CallContext {
   readonly connection: Connection | undefined;
   /** Whom calls are charged to. Absent: a process of the node's owner */
   readonly source?: CallSource | undefined;
-  /** The caller's header of that name, where calls are traced. */
+  /** The caller's `traceparent` header, if calls are traced. */
   readonly traceparent?: string | undefined;
   /** Of the call that runs, where calls are traced. */
   readonly span?: Span | undefined;

@@ -346,7 +346,7 @@ export class Dispatcher<Modules> {
     return context.span;
   }
 
-  /** The caller's word for a method, where there is such a method. */
+  /** The caller's method name, if the method exists. */
   #labelOf({ method }: Runnable): string {
     return this.#registry.has(method) ? method : "unknown";
   }

@@ -155,7 +155,7 @@ function quoted(char: string): string {
   };
   if (names[char] !== undefined) return `'\\${names[char]}'`;
   if (code < 0x20 || code === 0x7f) return `'\\x${code.toString(16).padStart(2, "0")}'`;
-  // Go writes the byte as the character of that number; those of Latin-1 that are not printable, as an escape.
+  // Go writes the byte as the character with that number; unprintable Latin-1 characters as an escape.
   if (code > 0x7f && (code < 0xa1 || code === 0xad)) return `'\\u00${code.toString(16)}'`;
   return `'${char}'`;
 }

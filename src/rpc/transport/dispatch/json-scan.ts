@@ -111,7 +111,7 @@ export function scanJson(body: Buffer, limits: Pick<RpcLimits, "jsonDepthMax" | 
         if (--depth === 0) return { end: at + 1, isBatch, items, ids };
         break;
       default:
-        // Scanning five megabytes of them takes as long as parsing them.
+        // Scanning five megabytes of digits takes as long as parsing them.
         if (at - tokenEnd > NUMBER_BYTES_MAX) throw longNumber();
     }
   }

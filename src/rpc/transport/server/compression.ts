@@ -5,7 +5,7 @@ import type { Reply } from "../dispatch/dispatcher.ts";
 export const COMPRESSION_LIMITS = {
   /** Smaller answers are one packet either way. */
   bytesMin: 1_400,
-  /** For clients on this machine: compressing takes them and this node ten times as long as sending. Some may be proxies that do not show it. */
+  /** For clients on this machine: compression takes them and this node ten times as long as sending. Some may be proxies for others. */
   localBytesMin: 1 << 20,
   /** An answer is in memory twice while it is compressed; a larger one is sent as it is. */
   bytesMax: 16 << 20,

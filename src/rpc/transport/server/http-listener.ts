@@ -152,7 +152,7 @@ export async function listenHttp(options: TcpListenerOptions, given: HttpModules
       : createNetServer({ pauseOnConnect: true }, (socket) => {
           if (!connectionWorkers.handOver(kind, socket)) accept(socket);
         });
-  // From then on node:http looks after time limits and idle connections, also of those that it does not accept itself.
+  // From then on node:http enforces timeouts and idle connections, including those that it did not accept itself.
   if (listening !== server || options.isHanded) server.emit("listening");
   if (!options.isHanded) await listen(listening, options);
   return {

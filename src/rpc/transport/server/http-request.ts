@@ -138,7 +138,7 @@ export function serveRequest(options: TcpListenerOptions, modules: HttpRequestMo
   });
 }
 
-/** node:http joins headers of that name that repeat: two are malformed. */
+/** node:http joins repeated headers of this name: two are malformed. */
 function traceparentOf({ traceparent }: IncomingMessage["headers"]): string | undefined {
   return typeof traceparent === "string" ? traceparent : undefined;
 }

@@ -164,7 +164,7 @@ async function removeStaleSocket(path: string): Promise<void> {
 function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
-    // The socket file is made before `listen` returns, with the mask of that moment.
+    // The socket file is created before `listen` returns, with the current mask.
     const mask = isMainThread ? process.umask(0o177) : undefined;
     server.listen(path, () => {
       server.off("error", reject);

@@ -73,7 +73,7 @@ export interface ConnectionWorkers {
   opened(kind: TcpKind, endpoint: EndpointOptions): void;
   /** Hands a connection over that nothing was read from. False: no worker can take it, and it stays with the caller. */
   handOver(kind: TcpKind, socket: Socket): boolean;
-  /** Ends every connection of that listener, after `graceMs` also those with running calls. */
+  /** Ends all connections of this listener, after `graceMs` also those with running calls. */
   shut(kind: TcpKind, graceMs: number | undefined): Promise<void>;
 }
 

@@ -82,8 +82,8 @@ export function isOriginAllowed(
 const FOREIGN_SITES: ReadonlySet<string> = new Set(["cross-site", "same-site"]);
 
 /**
- * True for requests that a page of another origin makes its browser send without an Origin header: images, scripts, frames, GET without CORS.
- * A link to a page of this listener is not such a load. Programs, and browsers of before 2023, send no such headers.
+ * Whether a page of another origin made its browser send this request without an Origin header: images, scripts, frames, GET without CORS. A
+ * link to a page of this listener does not count. Programs, and browsers from before 2023, send no such headers.
  *
  * @see https://www.w3.org/TR/fetch-metadata/
  */

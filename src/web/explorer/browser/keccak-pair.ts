@@ -1,7 +1,7 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import type { HashPair } from "../../../base/primitives/keccak-pair-wasm.ts";
 
-/** `base/primitives/keccak-pair-wasm.ts` for browsers, as `keccak.ts`. */
+/** `base/primitives/keccak-pair-wasm.ts` for browsers; see `keccak.ts`. */
 export const PAIR_MESSAGES_OFFSET = 0;
 export const PAIR_READ_AHEAD = 0;
 

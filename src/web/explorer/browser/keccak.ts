@@ -3,8 +3,8 @@ import type { Hash } from "../../../base/primitives/hash.ts";
 import { bytesToHex, type Hex, hexToBytes } from "../../../base/primitives/hex.ts";
 
 /**
- * `base/primitives/keccak.ts` for browsers, where the content security policy forbids WebAssembly: the build puts this module in
- * its place. Every export has the contract of the one it replaces.
+ * `base/primitives/keccak.ts` for browsers, where the content security policy forbids WebAssembly: the build substitutes this module. Every
+ * export has the contract of the one it replaces.
  */
 export const keccakMessage: Uint8Array = new Uint8Array(128 * 1024);
 

@@ -25,7 +25,7 @@ function recover({ digest, signature, yParity }: SignedDigest): Uint8Array | und
   }
 }
 
-/** In place of the two modules of the node that load the curve as native code or as WebAssembly. */
+/** Replaces the two modules that load the curve as native code or WebAssembly. */
 export function loadNativeBackend(): Secp256k1Backend {
   return BACKEND;
 }

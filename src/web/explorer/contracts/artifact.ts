@@ -10,7 +10,7 @@ import {
   type SolcInput,
 } from "../../../dev/artifacts/parse-artifact.ts";
 
-/** A contract as an uploaded file has it. */
+/** A contract in an uploaded file. */
 export type UploadedContract = {
   readonly name: string;
   readonly abi: readonly AbiItem[];
@@ -18,10 +18,10 @@ export type UploadedContract = {
   readonly runtime: CompiledCode;
 };
 
-/** Texts of sources by path. */
+/** Source texts by path. */
 export type Sources = Readonly<Record<string, string>>;
 
-/** What an uploaded file has of contracts. */
+/** The contracts of an uploaded file. */
 export type Upload = {
   readonly contracts: readonly UploadedContract[];
   /** solc's standard JSON input, to compile again */
@@ -29,10 +29,10 @@ export type Upload = {
 };
 
 /**
- * The contracts in an artifact of Foundry or Hardhat, in solc's standard JSON output (bare or inside a build-info), or a bare ABI; and
+ * Reads the contracts in an artifact of Foundry or Hardhat, in solc's standard JSON output (bare or inside a build-info), or in a bare ABI; also
  * the standard JSON input, bare or inside a build-info.
- * @param fileName names the contract where the file does not
- * @throws SyntaxError where the text is not JSON, MalformedArtifactError
+ * @param fileName names the contract if the file does not
+ * @throws SyntaxError if the text is not JSON, MalformedArtifactError
  */
 export function readUpload(text: string, fileName: string): Upload {
   const json = JSON.parse(text) as JsonObject | readonly AbiItem[];
@@ -53,7 +53,7 @@ function contractsIn(artifact: JsonObject, fileName: string): readonly UploadedC
 function inputIn(json: JsonObject): SolcInput | undefined {
   const { language, sources, settings } = (json["input"] ?? json) as SolcInput;
   if (language === undefined || sources === undefined) return undefined;
-  // Foundry's build-info has options of its own beside them, which solc rejects.
+  // Foundry's build-info adds other options, which solc rejects.
   return { language, sources, ...(settings && { settings }) };
 }
 
@@ -66,7 +66,7 @@ function nameOf(fileName: string): string {
   return fileName.replace(/\.json$/, "");
 }
 
-/** Sources whose text is in `input`, the one that declares `contract` first. */
+/** Sources with text in `input`, the one that declares `contract` first. */
 export function sourcesOf({ sources = {} }: SolcInput, contract: string): Sources {
   const declarations = [`contract ${contract}`, `library ${contract}`];
   const texts = Object.entries(sources).flatMap(([path, { content }]) =>
@@ -78,9 +78,9 @@ export function sourcesOf({ sources = {} }: SolcInput, contract: string): Source
 
 /** How deployed code relates to compiled code. */
 export type CodeMatch =
-  /** every byte but immutables and addresses of libraries */
+  /** all bytes except immutables and library addresses */
   | "exact"
-  /** all but the metadata at the end: other comments, names of files or settings */
+  /** all bytes except the metadata at the end: other comments, file names or settings */
   | "same instructions"
   | "different"
   /** the artifact has no code: an interface, or an ABI */
@@ -98,7 +98,7 @@ export function compareCode(deployed: Uint8Array, compiled: CompiledCode): CodeM
   return isShortened && equalBytes(ours, theirs) ? "same instructions" : "different";
 }
 
-/** CBOR's maps of up to 23 pairs: what solc's metadata is. */
+/** A CBOR map of up to 23 pairs, the form of solc's metadata. */
 const isMap = (byte: number | undefined) => byte !== undefined && byte >= 0xa1 && byte <= 0xb7;
 
 /** `code` without the CBOR map that solc appends, whose length is in the last two bytes; `code` itself if it has none. */

@@ -16,7 +16,7 @@ const AMOUNTS: ReadonlySet<string> = new Set([
 ]);
 
 export type Call = { readonly to?: string | null | undefined; readonly input: string };
-/** The amount of tokens that a decoded call of `to` names last; undefined: it names none, or `to` has no decimals. */
+/** The token amount in the last argument of a decoded call of `to`; undefined: it has none, or `to` has no decimals. */
 export type CallAmounts = (to: string | null | undefined, decoded: Decoded | undefined) => string | undefined;
 
 /** Tokens of one page: each costs two calls, and a call tree may contain any number. */

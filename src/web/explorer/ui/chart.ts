@@ -10,7 +10,7 @@ export type ChartData = {
 };
 
 const HEIGHT = 180;
-/** Between the numbers of blocks at the axis. */
+/** Possible intervals of block numbers on the axis. */
 const WHOLE_STEPS = [1, 2, 5, 10, 20, 50];
 
 export type Chart = { update(data: ChartData): void; destroy(): void };
@@ -67,7 +67,7 @@ function columnsOf({ numbers, gasUsed, baseFee }: ChartData): uPlot.AlignedData 
   return [[...numbers], [...gasUsed], [...baseFee]];
 }
 
-/** Room above the highest value, also where all are zero. */
+/** Leaves room above the highest value, even if all are zero. */
 function rangeFromZero(_plot: uPlot, _min: number, max: number): [number, number] {
   return [0, max > 0 ? max * 1.2 : 1];
 }

@@ -24,7 +24,7 @@ import { CHAIN_READS, TRUST } from "./trust.ts";
 /** A block, and whether its header has the claimed hash and is in the trusted chain. */
 type CheckedBlock = { readonly block: Block; readonly verdict: Verdict };
 
-/** @param asked what `block` was asked by */
+/** @param asked the hash or number in the request for `block` */
 export async function checkBlock(block: Block, asked?: Asked): Promise<CheckedBlock> {
   const header = checkHeader(block, asked);
   if (header.kind !== "verified") return { block, verdict: header };
@@ -33,7 +33,7 @@ export async function checkBlock(block: Block, asked?: Asked): Promise<CheckedBl
   return { block, verdict: await checkChain(block, anchor.trust, CHAIN_READS) };
 }
 
-/** Transactions of a block in their canonical form, as its root commits to them. */
+/** Transactions of a block in their canonical form, to which its root commits. */
 async function rawTransactions(block: Block): Promise<readonly Uint8Array[]> {
   const raws = await Promise.all(
     block.transactions.map((_, index) =>
@@ -55,18 +55,18 @@ export type CheckedBody = {
 /** The body shown on a block's page, decoded from data that the header's roots commit to. */
 export type ShownBody = {
   readonly rows: readonly TransactionRow[];
-  /** of each transaction */
+  /** per transaction */
   readonly gasUsed: readonly bigint[];
-  /** of all transactions, where it is not the gas that the header counts */
+  /** of all transactions, if it differs from the header's gas used */
   readonly gasPaid: bigint | undefined;
   /** bytes; undefined if the node did not return the required data */
   readonly size: number | undefined;
 };
 
-/** Senders recovered between two turns of the page: some 30 ms of work. */
+/** Senders to recover between two turns of the page: about 30 ms of work. */
 const ROWS_A_TURN = 32;
 
-/** @throws NodeError where the body cannot be decoded; its verdict is false then */
+/** @throws NodeError if the body cannot be decoded; its verdict is false then */
 export async function shownBody(block: Block, body: CheckedBody): Promise<ShownBody> {
   const rows: TransactionRow[] = [];
   for (const raw of body.raws) {
@@ -111,7 +111,7 @@ export type CheckedTransaction = {
   readonly receiptVerdict: Verdict;
 };
 
-/** @param tx of the chain, asked for by `asked` */
+/** @param tx of the chain, requested by the hash `asked` */
 export async function checkMined(tx: Transaction, asked: Hash): Promise<CheckedTransaction> {
   const block = await call<Block>("eth_getBlockByHash", tx.blockHash, false);
   const checked = await checkBlock(block, tx.blockHash === null ? undefined : { hash: tx.blockHash });
@@ -132,7 +132,7 @@ export async function checkMined(tx: Transaction, asked: Hash): Promise<CheckedT
   };
 }
 
-/** A value the node answers, and whether its proof shows the same. */
+/** A value that the node returned, and whether its proof shows the same. */
 type Fact<T> = { readonly value: T; readonly verdict: Verdict };
 
 export type CheckedAccount = {
@@ -142,7 +142,7 @@ export type CheckedAccount = {
   readonly codeHash: Hash;
   readonly storageRoot: Hash | undefined;
   readonly steps: readonly ProofStep[];
-  /** milliseconds that checking the proof took */
+  /** milliseconds spent checking the proof */
   readonly elapsedMs: number;
   readonly checked: CheckedBlock;
 };
@@ -197,7 +197,7 @@ export async function checkAccount(address: Address, checked: CheckedBlock): Pro
   };
 }
 
-/** A storage slot of the account in `account`, as `eth_getStorageAt` and its proof have it. */
+/** A storage slot of the account in `account`, from `eth_getStorageAt` and its proof. */
 export async function checkSlot(
   address: Address,
   slot: Hash,
@@ -217,7 +217,7 @@ export async function checkSlot(
   };
 }
 
-/** Steps of a proof, as far as it is one. */
+/** Steps of a proof, as far as it is valid. */
 function stepsOf(root: Uint8Array, key: Uint8Array, proof: unknown): readonly ProofStep[] {
   try {
     return proofSteps(root, key, nodesOf(proof));

@@ -3,12 +3,12 @@ import { toQuantity } from "../../../base/primitives/quantity.ts";
 import { useLoaded } from "./hooks.ts";
 import { call, callIfOpen } from "./rpc.ts";
 
-/** What a node says of its dev chain; undefined on other chains, and for a page on another port. */
+/** The node's information on its dev chain; undefined on other chains, and for a page on another port. */
 export type DevChain = { readonly chainId: number; readonly accounts: readonly string[] };
 
 let asked: Promise<DevChain | undefined> | undefined;
 
-/** Asked once: a chain does not become a dev chain. */
+/** Requested once: a chain does not become a dev chain. */
 export function devChain(): Promise<DevChain | undefined> {
   asked ??= (async () => {
     const [metadata, accounts] = await Promise.all([
@@ -17,7 +17,7 @@ export function devChain(): Promise<DevChain | undefined> {
     ]);
     return metadata && { chainId: metadata.chainId, accounts: accounts ?? [] };
   })();
-  // A node that did not answer is asked again.
+  // Retries after a failure.
   asked.catch(() => {
     asked = undefined;
   });
@@ -32,7 +32,7 @@ export function useDevChain(): DevChain | undefined {
 
 type Sent = { readonly to: string; readonly data: string; readonly value: bigint };
 
-/** Sends by an account of the node, which is unlocked there. */
+/** Sends from an account that is unlocked in the node. */
 export function sendByNode(from: string, { to, data, value }: Sent): Promise<Hash> {
   return call<Hash>("eth_sendTransaction", { from, to, data, value: toQuantity(value) });
 }

@@ -5,8 +5,8 @@ import { escapeControlsInLines } from "../../../base/telemetry/escape-controls.t
 const SHOWN_ATTRIBUTES = ["title", "aria-label", "placeholder"] as const;
 
 /**
- * Escapes control characters in every text that is drawn: a token's symbol, a peer's name or the text of a revert could turn the order
- * of the digits beside it. One place in the renderer, so that no page has to think of it.
+ * Escapes control characters in every drawn text: a token's symbol, a peer's name or a revert's text could reorder the digits beside it. Done in
+ * the renderer, so that no page can forget it.
  */
 export function escapeTexts(): void {
   const before = options.vnode;

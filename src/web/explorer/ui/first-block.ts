@@ -5,13 +5,13 @@ const newestBlock = (): Promise<Block> => call<Block>("eth_getBlockByNumber", "l
 const isHome = /^#?\/?$/.test(location.hash);
 
 /**
- * The newest block, for the first page. The document has this module as a script of its own, so it is requested while the
- * larger scripts are still on their way. undefined on other pages.
+ * The newest block, for the first page. The document loads this module as a separate script, so the block is requested while the larger scripts
+ * still load. undefined on other pages.
  */
 let first = isHome ? newestBlock() : undefined;
 first?.catch(() => {});
 
-/** The newest block; the first time the one that is already on its way. */
+/** The newest block; the first call returns the one already requested. */
 export function takeNewestBlock(): Promise<Block> {
   const block = first ?? newestBlock();
   first = undefined;

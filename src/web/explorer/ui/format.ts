@@ -1,10 +1,10 @@
 const WEI_DIGITS = 18;
 const GWEI_DIGITS = 9;
 
-/** Stands for a number or a time that a node did not give. */
+/** Shown if the node returned an invalid number or time. */
 const NONE = "not a number";
 
-/** A number as nodes write it: at most 256 bits, since the digits of longer ones cost more than linear time. */
+/** A number in a node's answer: at most 256 bits, since converting more digits takes more than linear time. */
 const NUMBER = /^(?:0x[0-9a-f]{1,64}|-?\d{1,78})$/i;
 
 /** undefined for anything but a number of 256 bits. */
@@ -38,7 +38,7 @@ function grouped(digits: string): string {
   return groups.reverse().join(",").replace("-,", "-");
 }
 
-/** A fixed-point number with `digits` decimals, without zeros at its end and with at most `shown` decimals. */
+/** A fixed-point number with `digits` decimals, without trailing zeros and with at most `shown` decimals. */
 export function decimal(value: bigint, digits: number, shown = digits): string {
   const sign = value < 0n ? "−" : "";
   const text = (value < 0n ? -value : value).toString().padStart(digits + 1, "0");
@@ -49,17 +49,17 @@ export function decimal(value: bigint, digits: number, shown = digits): string {
   return `${sign}${whole}${end === 0 ? "" : `.${rest.slice(0, end)}`}`;
 }
 
-/** wei as ether, every digit of it unless `shown` says how many. */
+/** wei as ether, with all digits unless `shown` limits the decimals. */
 export function ether(wei: string | bigint, shown?: number): string {
   const value = bigintOf(wei);
   return value === undefined ? NONE : `${decimal(value, WEI_DIGITS, shown)} ETH`;
 }
 
-/** Below this an amount is shown in gwei or wei: six decimals of ether would all be zeros. */
+/** Smaller amounts are shown in gwei or wei: six decimals of ether would all be zeros. */
 const SMALL_WEI = 10n ** 12n;
 const WEI_PER_GWEI = 10n ** 9n;
 
-/** An amount for a column: six decimals of ether, and small ones in gwei or wei in place of 0. */
+/** An amount for a column: six decimals of ether; small amounts in gwei or wei. */
 export function etherShort(wei: string | bigint): string {
   const value = bigintOf(wei);
   if (value === undefined) return NONE;
@@ -102,7 +102,7 @@ export function age(timestamp: string | number, now = Date.now() / 1000): string
   return seconds < 0 ? `in ${text}` : `${text} ago`;
 }
 
-/** Of JavaScript (ECMA-262, 21.4.1.1). */
+/** JavaScript's limit (ECMA-262, 21.4.1.1). */
 const DATE_MS_MAX = 8.64e15;
 
 export function dateTime(timestamp: string | number): string {
@@ -116,7 +116,7 @@ export function percent(part: string | number | bigint, whole: string | number |
   return Number.isFinite(share) ? share : 0;
 }
 
-/** A percentage for people, which rounds to 0 or 100 % only if it is exact. */
+/** A percentage that shows 0 or 100 % only if it is exact. */
 export function percentText(part: string | number | bigint, whole: string | number | bigint): string {
   const share = percent(part, whole);
   if (share === 0) return "0 %";

@@ -11,12 +11,12 @@ export type Loaded<T> =
 
 const LOADING = { kind: "loading" } as const;
 
-/** undefined while it is loading, and where that failed. */
+/** undefined while it is loading, and after a failure. */
 export function loadedValue<T>(loaded: Loaded<T>): T | undefined {
   return loaded.kind === "ready" ? loaded.value : undefined;
 }
 
-/** Loads of this page that have not ended. The root element's `data-loading` shows them to programs that wait for the whole page. */
+/** Running loads of this page. The root element's `data-loading` shows the number to programs that wait for the whole page. */
 let loading = 0;
 
 function countLoading(change: 1 | -1): void {
@@ -24,7 +24,7 @@ function countLoading(change: 1 | -1): void {
   document.documentElement.dataset["loading"] = `${loading}`;
 }
 
-/** What `load` gives, again whenever one of `inputs` changes; the last value stays visible until then. */
+/** The result of `load`, repeated whenever one of `inputs` changes; the last value stays visible until then. */
 export function useLoaded<T>(load: () => Promise<T>, inputs: readonly unknown[]): Loaded<T> {
   const [state, setState] = useState<Loaded<T>>(LOADING);
   useEffect(() => {
@@ -45,7 +45,7 @@ export function useLoaded<T>(load: () => Promise<T>, inputs: readonly unknown[])
 
 const POLL_MS = 1000;
 
-/** The newest block, asked for each second while the page is visible. undefined: none is known yet. */
+/** The newest block, requested every second while the page is visible. undefined: none is known yet. */
 export function useHead(): { readonly head: Block | undefined; readonly isLost: boolean } {
   const [head, setHead] = useState<Block>();
   const [isLost, setLost] = useState(false);
@@ -75,7 +75,7 @@ export function useHead(): { readonly head: Block | undefined; readonly isLost: 
   return { head, isLost };
 }
 
-/** `/` for an address that is not well encoded: a link may come from anywhere. */
+/** `/` for a badly encoded address: a link may come from anywhere. */
 function routeIn(hash: string): string {
   try {
     return decodeURIComponent(hash.slice(1)) || "/";
@@ -84,7 +84,7 @@ function routeIn(hash: string): string {
   }
 }
 
-/** What follows `#` in the address, `/` where nothing does. */
+/** The part of the address after `#`; `/` if it is empty. */
 export function useRoute(): string {
   const current = () => routeIn(location.hash);
   const [route, setRoute] = useState(current);
@@ -106,7 +106,8 @@ export function hasWallet(): boolean {
 }
 
 /**
- * Sends a transaction by the wallet's first account; its hash. A wallet on another chain is asked to switch.
+ * Sends a transaction from the wallet's first account; asks a wallet on another chain to switch.
+ * @returns the hash
  * @throws errors of the wallet, and Error if it stays on another chain
  */
 export async function sendByWallet(transaction: {

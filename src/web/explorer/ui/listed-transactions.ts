@@ -2,7 +2,7 @@ import { toQuantity } from "../../../base/primitives/quantity.ts";
 import type { ListedTransaction } from "./lists.tsx";
 import { type Block, call, callIfOpen, type Receipt, type Transaction } from "./rpc.ts";
 
-/** Transactions of lists that were requested already: a mined one changes only with its block. */
+/** Cached transactions of lists: a mined one changes only with its block. */
 const listed = new Map<string, ListedTransaction>();
 const LISTED_MAX = 500;
 
@@ -29,7 +29,7 @@ export async function listTransactions(
   return rows.filter((row) => row !== undefined);
 }
 
-/** Where a page of the list of all transactions begins: with the transaction before `index` of block `number`. */
+/** Start of a page in the list of all transactions: the transaction before `index` of block `number`. */
 export type Cursor = { readonly number: number; readonly index: number };
 
 export type TransactionPage = {
@@ -39,15 +39,15 @@ export type TransactionPage = {
 };
 
 export const LIST_LIMITS = {
-  /** Transactions of a page. */
+  /** Transactions per page. */
   rows: 25,
-  /** Blocks that are requested at once. */
+  /** Blocks to request at once. */
   blocksAtOnce: 50,
   /** Blocks searched for one page: many may be empty, and each costs a call. */
   blocksMax: 1000,
 } as const;
 
-/** The transactions before `cursor`, newest first, as the node says. A page may have fewer: `next` goes on behind the last block looked at. */
+/** The transactions before `cursor`, newest first, as claimed by the node. A page may have fewer: `next` continues after the last block searched. */
 export async function transactionPage(cursor: Cursor): Promise<TransactionPage> {
   const wanted: { hash: string; block: Block }[] = [];
   let { number, index } = cursor;

@@ -8,7 +8,7 @@ import type { Block, Receipt, Transaction } from "./rpc.ts";
 export type ListedTransaction = {
   readonly tx: Pick<Transaction, "hash" | "from" | "to" | "value" | "input" | "blockNumber">;
   readonly receipt: Pick<Receipt, "status" | "contractAddress"> | undefined;
-  /** seconds since 1970; undefined: not known */
+  /** seconds since 1970; undefined: unknown */
   readonly timestamp: string | number | undefined;
 };
 
@@ -23,7 +23,7 @@ function Age({ timestamp }: { readonly timestamp: string | number | undefined })
   return <span title={dateTime(timestamp)}>{age(timestamp)}</span>;
 }
 
-/** The receiver, or the contract that was created. */
+/** The recipient, or the created contract. */
 export function Receiver(props: { readonly to: string | null; readonly created: string | null | undefined }) {
   const { to, created } = props;
   if (to !== null) return <AddressText value={to} />;
@@ -39,7 +39,7 @@ export function Method({ to, input }: { readonly to: string | null; readonly inp
 export function TransactionTable(props: {
   readonly label: string;
   readonly rows: readonly ListedTransaction[];
-  /** Beside a list of blocks: no column of them. */
+  /** Omits the block column, for a list beside a list of blocks. */
   readonly isNarrow?: boolean;
 }) {
   const { label, rows, isNarrow = false } = props;
@@ -63,7 +63,7 @@ export function TransactionTable(props: {
   );
 }
 
-/** undefined and null: in no block yet */
+/** undefined and null: not in a block yet */
 export function BlockLink({ number }: { readonly number: string | null | undefined }) {
   if (number === null || number === undefined) return <>pending</>;
   return <a href={`#/block/${Number(number)}`}>{count(number)}</a>;

@@ -23,7 +23,7 @@ const NETWORK_LINKS = [
   ["/trust", "Trust"],
 ] as const;
 
-/** The parts of a route: `/address/0x…/events`. Parts of a page have one component, which stays when another one is opened. */
+/** The parts of a route: `/address/0x…/events`. All parts of a page share one component, which stays when the user switches between them. */
 function partsOf(route: string): readonly [name: string, id: string, part: string] {
   const [, name = "", id = "", part = ""] = route.split("/");
   return [name, id, part];
@@ -68,7 +68,7 @@ function App() {
 
 type ChainFacts = { readonly isDev: boolean; readonly chainId: number | undefined };
 
-/** undefined until the node has answered: then nothing jumps. */
+/** undefined until the node has answered, so that nothing jumps. */
 function useChainFacts(): ChainFacts | undefined {
   const loaded = useLoaded(async () => {
     const [dev, id] = await Promise.all([devChain().catch(() => undefined), callIfOpen<string>("eth_chainId")]);

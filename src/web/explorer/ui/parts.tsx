@@ -11,7 +11,7 @@ import { isAddress } from "./search-words.ts";
 
 const COPIED_MS = 1200;
 
-/** Copies `text`; the only thing a hash is for, besides being compared. */
+/** Copies `text`: besides comparing, the only use of a hash. */
 export function Copy({ text }: { readonly text: string }) {
   const [isCopied, setCopied] = useState(false);
   async function copy() {
@@ -35,7 +35,7 @@ function CopyIcon() {
   );
 }
 
-/** A hash or address, linked to its page where `to` names one. A name that somebody chose stands before it, and never in its place. */
+/** A hash or address, linked to the page `to` if given. A chosen name precedes it, and never replaces it. */
 export function HexText(props: {
   readonly value: string;
   readonly to?: string;
@@ -70,7 +70,7 @@ export function HexText(props: {
 
 const checksummed = new Map<string, string>();
 
-/** As wallets show it (EIP-55); other text is not changed. */
+/** The form that wallets show (EIP-55); returns other text unchanged. */
 export function shownAddress(value: string): string {
   let shown = checksummed.get(value);
   if (shown === undefined) {
@@ -86,7 +86,7 @@ const ORIGINS = {
   artifacts: "named by the artifacts of this node’s project",
 } as const;
 
-/** An address with the name of the contract there, where one is known. */
+/** An address with the name of its contract, if known. */
 export function AddressText(props: {
   readonly value: string;
   readonly isWhole?: boolean;
@@ -159,7 +159,7 @@ export function LoadedPanel<T>(
   );
 }
 
-/** Buttons for the pages of a list of which each page shows `size` items. */
+/** Buttons to page through a list of `size` items per page. */
 export function PageButtons(props: {
   readonly page: number;
   readonly size: number;
@@ -183,7 +183,7 @@ export function PageButtons(props: {
   );
 }
 
-/** Names and values, one pair a line. */
+/** Names and values, one pair per line. */
 export function Fields({ rows }: { rows: readonly (readonly [string, ComponentChildren] | false)[] }) {
   return (
     <dl class="fields">
@@ -238,7 +238,7 @@ export function Table(props: {
   );
 }
 
-/** A list of links to parts of a page, the open one marked. */
+/** Links to parts of a page, with the open one marked. */
 export function Tabs(props: {
   readonly label: string;
   readonly tabs: readonly (readonly [route: string, name: string])[];
@@ -255,7 +255,7 @@ export function Tabs(props: {
   );
 }
 
-/** A page that cannot be shown, and why, in one sentence. */
+/** A page that cannot be shown, and the reason in one sentence. */
 export function Problem({ title, text }: { readonly title: string; readonly text: string }) {
   return (
     <>
@@ -267,7 +267,7 @@ export function Problem({ title, text }: { readonly title: string; readonly text
   );
 }
 
-/** What `show` makes of a loaded value; its failure, or that it is on its way. */
+/** Shows a loaded value with `show`, its failure, or that it is loading. */
 export function When<T>({ loaded, show }: { loaded: Loaded<T>; show: (value: T) => ComponentChildren }) {
   if (loaded.kind === "loading") return <p class="empty">Loading …</p>;
   if (loaded.kind === "failed") return <Failure error={loaded.error} />;

@@ -5,39 +5,39 @@ import { unverified, type Verdict, worstOf } from "../verify/verdict.ts";
 import { type CheckedAccount, checkSlot } from "./checked.ts";
 import { callIfOpen } from "./rpc.ts";
 
-/** The contract whose code runs at the address of another one. */
+/** The contract whose code runs at another one's address. */
 export type Implementation = {
   /** undefined if the node claims that there is none, but its proof shows another word */
   readonly address: Address | undefined;
   /** The source of this fact, in a word. */
   readonly kind: string;
-  /** of where it is from: the code, or a slot of the storage */
+  /** verdict on its source: the code, or a storage slot */
   readonly verdict: Verdict;
-  /** The beacon that was asked. */
+  /** The beacon that returned it. */
   readonly beacon?: Address;
 };
 
-/** EIP-7702: the code of an account that has delegated is this, and an address. */
+/** EIP-7702: the code of a delegated account is this prefix and an address. */
 const DELEGATION = /^0xef0100([0-9a-f]{40})$/i;
 
-/** EIP-1167, the form with PUSH0 (EIP-7511), and the same with immutable arguments behind it. */
+/** EIP-1167, its form with PUSH0 (EIP-7511), and both with appended immutable arguments. */
 const MINIMAL = [
   /^0x363d3d373d3d3d363d73([0-9a-f]{40})5af43d82803e903d91602b57fd5bf3/i,
   /^0x365f5f375f5f365f73([0-9a-f]{40})5af43d5f5f3e5f3d91602a57fd5bf3/i,
 ];
 
-/** Where proxies store the address of their implementation. */
+/** Slots in which proxies store their implementation's address. */
 export const SLOTS: readonly (readonly [slot: string, kind: string])[] = [
   ["0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc", "ERC-1967 proxy"],
   ["0xc5f16f0fcc639fa48a6947836d9850f504798523bf8c9a3a87d5876cf622bcf7", "ERC-1822 proxy"],
   ["0x7050c9e0f4ca769c69bd3a8ef740bc37934f8e2c036e5a723fd8ee048ed3f8c3", "OpenZeppelin proxy"],
 ];
-/** Of ERC-1967, for proxies that ask a beacon. */
+/** ERC-1967's slot for proxies with a beacon. */
 export const BEACON_SLOT = "0xa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb3582b35133d50" as Hash;
 /** `implementation()` */
 export const IMPLEMENTATION = "0x5c60da1b";
 
-/** What a proxy or a delegated account runs; undefined for any other code. */
+/** The implementation of a proxy or delegated account; undefined for other code. */
 export async function implementationOf(account: CheckedAccount, address: Address): Promise<Implementation | undefined> {
   const { code } = account;
   const delegate = DELEGATION.exec(code.value)?.[1];
@@ -82,7 +82,7 @@ export async function implementationOf(account: CheckedAccount, address: Address
   }
 }
 
-/** The address in a word that holds nothing else. */
+/** The address in a word, if the word holds nothing else. */
 export function addressIn(word: unknown): Address | undefined {
   const match = /^0x0{24}([0-9a-f]{40})$/i.exec(String(word));
   if (match === null || /^0+$/.test(match[1]!)) return undefined;

@@ -4,7 +4,7 @@ import type { Hex } from "../../../base/primitives/hex.ts";
 import { BATCH_MAX, FORWARDED_METHODS, type PageMethod } from "../page-methods.ts";
 import type { Json } from "../verify/verdict.ts";
 
-/** The members of answers that pages show; nothing is proven of them here. */
+/** The members of answers that pages show, unverified. */
 export type Block = Json & {
   readonly number: Hex;
   readonly hash: Hash;
@@ -60,23 +60,23 @@ export type Receipt = Json & {
   readonly logs: readonly Log[];
 };
 
-/** JSON-RPC to the origin of the page: calls of one turn travel in one batch. */
+/** JSON-RPC to the page's origin: calls of one turn share a batch. */
 
 /** `evmintd explorer` rejects a whole batch with any other method, so other methods are not batched. */
 const BATCHED: ReadonlySet<string> = new Set(FORWARDED_METHODS);
 
 const METHOD_NOT_FOUND = -32601;
-/** Ours, for a private method without a token. */
+/** This node's code for a private method without a token. */
 const UNAUTHORIZED = -32001;
 
-/** What a node answers instead of a result. */
+/** A node's error response. */
 export class RpcError extends Error {
   readonly code: number;
   constructor(code: number, message: string) {
     super(message);
     this.code = code;
   }
-  /** Not open to this page: the method, or its namespace, needs a setting or a token. */
+  /** Whether the method or its namespace needs a setting or a token. */
   get isForbidden(): boolean {
     return this.code === METHOD_NOT_FOUND || this.code === UNAUTHORIZED;
   }
@@ -90,11 +90,11 @@ type Call = {
 };
 type Answer = { readonly id: number | null; readonly result?: never; readonly error?: RpcError };
 
-/** As of `evmintd explorer`: a tab does not survive much more. */
+/** As in `evmintd explorer`: a tab does not survive much more. */
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 let waiting: Call[] = [];
 
-/** @throws RpcError, and TypeError when the node cannot be reached */
+/** @throws RpcError, and TypeError if the node cannot be reached */
 export function call<T>(method: PageMethod, ...params: readonly unknown[]): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     if (waiting.push({ method, params, resolve, reject }) === 1) queueMicrotask(sendWaiting);
@@ -131,7 +131,7 @@ async function sendBatch(calls: readonly Call[]): Promise<void> {
     });
     const answers = [JSON.parse(await readText(response)) as Answer | readonly Answer[]].flat();
     const byId = new Map(answers.map((answer) => [answer.id, answer]));
-    // Of a batch that is rejected as a whole.
+    // The response to a batch that was rejected as a whole.
     const rejection = byId.get(null);
     calls.forEach(({ resolve, reject }, id) => {
       const answer = byId.get(id) ?? rejection;
@@ -144,7 +144,7 @@ async function sendBatch(calls: readonly Call[]): Promise<void> {
   }
 }
 
-/** @throws RpcError for an answer without end */
+/** @throws RpcError for an endless answer */
 async function readText({ body }: Response): Promise<string> {
   const reader = body?.getReader();
   const decoder = new TextDecoder();

@@ -1,4 +1,4 @@
-/** What a word of a search or of an address can be. */
+/** Forms of a word in a search or an address. */
 export function isHash(text: string): boolean {
   return /^0x[0-9a-f]{64}$/i.test(text);
 }

@@ -3,8 +3,8 @@ import { call, callIfOpen } from "./rpc.ts";
 import { isAddress, isBlockNumber, isHash } from "./search-words.ts";
 
 /**
- * The route of what `text` names by itself: a block, a transaction or an address; else the page that looks for it by name. undefined
- * for a hash that the node does not have, and for no text.
+ * The route for `text`: a block, a transaction or an address; otherwise the page that searches for it by name. undefined for a hash that the
+ * node does not have, and for empty text.
  */
 export async function routeOf(text: string): Promise<string | undefined> {
   const word = text.trim().replace(/(\d),(?=\d{3})/g, "$1");
@@ -27,7 +27,7 @@ export async function routeOf(text: string): Promise<string | undefined> {
   return `/search/${encodeURIComponent(word)}`;
 }
 
-/** Something that has the searched name. */
+/** A match for the searched name. */
 export type Found = {
   readonly address: string;
   readonly name: string;
@@ -35,7 +35,7 @@ export type Found = {
   readonly isToken?: boolean;
 };
 
-/** Contracts that the node knows by the beginning of their name. */
+/** Contracts that the node knows, by the beginning of their name. */
 export async function contractsByName(name: string): Promise<readonly Found[]> {
   const found = await callIfOpen<readonly { address: string; name: string; origin: string }[]>(
     "eth_findContracts",

@@ -1,4 +1,4 @@
-/** `localStorage` under a prefix of our own; where the browser forbids it, nothing outlives the page. */
+/** `localStorage` under our own prefix; if the browser forbids it, nothing outlives the page. */
 const PREFIX = "evmint.explorer.";
 const inMemory = new Map<string, string>();
 

@@ -10,8 +10,8 @@ import type { Log } from "./rpc.ts";
 import { isOfContract } from "./tokens/holders.ts";
 
 /**
- * Arguments of a call or an event, one a line.
- * @param props.amount the last argument as an amount of tokens
+ * Arguments of a call or an event, one per line.
+ * @param props.amount the last argument as a token amount
  */
 export function Arguments({
   args,
@@ -43,7 +43,7 @@ export function Arguments({
   );
 }
 
-/** @param props.hasPlaces of different transactions: each says where it is */
+/** @param props.hasPlaces shows the position of each log, for logs of several transactions */
 export function Logs({ logs, hasPlaces = false }: { readonly logs: readonly Log[]; readonly hasPlaces?: boolean }) {
   useContracts(logs.map(({ address }) => address));
   if (logs.length === 0) return <p class="empty">None.</p>;
@@ -107,7 +107,7 @@ export function addressesIn(frame: Frame, found = new Set<string>()): ReadonlySe
 
 const ADDRESSES_MAX = 100;
 
-/** A frame as `callTracer` answers it. */
+/** A frame of `callTracer`. */
 export type Frame = {
   readonly type: string;
   readonly from: Hex;
@@ -121,7 +121,7 @@ export type Frame = {
   readonly calls?: readonly Frame[];
 };
 
-/** Depth of the EVM's call stack; a node may answer deeper ones, which a browser cannot draw. */
+/** Depth of the EVM's call stack; a node may return deeper trees, which a browser cannot draw. */
 const DEPTH_MAX = 1025;
 
 /** The message calls of a transaction as a tree: gas, value, and where it reverted. */
@@ -195,7 +195,7 @@ type AccountDiff = {
   readonly storage?: Readonly<Record<string, string>>;
 };
 
-/** What `prestateTracer` answers in diff mode. */
+/** The result of `prestateTracer` in diff mode. */
 export type StateDiff = {
   readonly pre: Readonly<Record<string, AccountDiff>>;
   readonly post: Readonly<Record<string, AccountDiff>>;

@@ -7,22 +7,22 @@ import { count } from "./format.ts";
 import { type Block, call, RpcError } from "./rpc.ts";
 import { readStored, removeStored, writeStored } from "./stored.ts";
 
-/** The block this browser trusts of a chain: the first it has seen, until the user pins another. */
+/** The block of a chain that this browser trusts: the first it has seen, until the user pins another. */
 type Trust = TrustedBlock & {
   /** Unix seconds */
   readonly since: number;
   readonly isPinned: boolean;
 };
 
-/** What a node says about which chain it has. */
+/** The node's claims about its chain. */
 type ChainIdentity = {
   /** QUANTITY */
   readonly chainId: string;
-  /** The hash of its header, recomputed; undefined where the node has removed its first blocks. */
+  /** The recomputed hash of its header; undefined if the node has removed its first blocks. */
   readonly genesis: Hash | undefined;
 };
 
-/** What every mark goes back to. */
+/** The basis of all marks. */
 type Anchor =
   | { readonly kind: "trusted"; readonly trust: Trust }
   /** Nothing the node shows can be verified; the verdict says why. */
@@ -30,7 +30,7 @@ type Anchor =
 
 type Pin = TrustedBlock & ChainIdentity & { readonly since: number };
 
-/** Values by key, of the origin that the pages come from: so each node has its own. */
+/** Values by key, stored for the pages' origin, and so separately for each node. */
 type TrustStorage = {
   read<T>(key: string): T | undefined;
   write(key: string, value: unknown): void;
@@ -50,8 +50,8 @@ const seenKey = ({ chainId, genesis }: ChainIdentity) => `seen:${chainId}:${gene
 const validatorsKey = ({ chainId, genesis }: ChainIdentity) => `validators:${chainId}:${genesis ?? ""}`;
 
 /**
- * The blocks and validators that a browser trusts of the chains of a node. A pin belongs to its chain id, whatever genesis block the
- * node claims now: else a node would be rid of the pin by claiming another one.
+ * The blocks and validators of a node's chains that a browser trusts. A pin belongs to its chain id, whatever genesis block the node claims now:
+ * otherwise a node could escape the pin by claiming another one.
  */
 export class TrustAnchors {
   readonly #modules: TrustModules;
@@ -61,7 +61,7 @@ export class TrustAnchors {
     this.#modules = modules;
   }
 
-  /** The anchor of the chain; `seen` becomes it if nothing is pinned and none was seen. @throws errors of the node */
+  /** The anchor of the chain; `seen` becomes the anchor if nothing was pinned or seen before. @throws errors of the node */
   async anchorFor(seen: TrustedBlock): Promise<Anchor> {
     const { storage, now } = this.#modules;
     const known = await this.current();
@@ -93,7 +93,7 @@ export class TrustAnchors {
     return trust && { kind: "trusted", trust };
   }
 
-  /** Trusts `block` from now on, and the first validators that are seen to sign after this. @throws errors of the node, NodeError */
+  /** Trusts `block` from now on, and the first validators seen to sign after this. @throws errors of the node, NodeError */
   async pin({ number, hash }: TrustedBlock): Promise<void> {
     const { storage, now } = this.#modules;
     const identity = await this.#known();
@@ -102,7 +102,7 @@ export class TrustAnchors {
     storage.write(PINS, [...others, { ...identity, number, hash, since: now() }]);
   }
 
-  /** undefined before the first signed block that is seen */
+  /** undefined before the first signed block */
   async validators(): Promise<TrustedValidators | undefined> {
     return this.#modules.storage.read(validatorsKey(await this.#known()));
   }
@@ -115,7 +115,7 @@ export class TrustAnchors {
     return this.#modules.storage.read<Pin[]>(PINS) ?? [];
   }
 
-  /** Asked once a page; again after a failure. */
+  /** Requested once per page; again after a failure. */
   #known(): Promise<ChainIdentity> {
     this.#identity ??= this.#modules.identify().catch((error) => {
       this.#identity = undefined;
@@ -133,9 +133,9 @@ function anchorOf({ number, hash, since, ...pinned }: Pin, now: ChainIdentity): 
 }
 
 /**
- * Which chain a node says it has.
- * @param genesis block 0 as the node answers it
- * @throws NodeError where the header does not have the hash that is claimed for it, or is not that of block 0
+ * The chain that a node claims to have.
+ * @param genesis block 0 as returned by the node
+ * @throws NodeError if the header does not have its claimed hash, or is not that of block 0
  */
 export function identityOf(chainId: unknown, genesis: Json | null): ChainIdentity {
   const id = `0x${BigInt(checkedQuantity(chainId)).toString(16)}`;
@@ -158,7 +158,7 @@ function checkedQuantity(value: unknown): string {
   throw new UnprovenGenesisError("the chain id is no QUANTITY");
 }
 
-/** What this browser trusts of the node that these pages come from. */
+/** This browser's trust in the node that serves these pages. */
 export const TRUST = new TrustAnchors({
   storage: { read: readStored, write: writeStored, remove: removeStored },
   async identify() {
@@ -179,12 +179,12 @@ export const CHAIN_READS: ChainReads = {
 /** Who decided a block, in words, and whether their signatures prove it; no verdict if blocks are not signed. */
 export type Decision = { readonly text: string; readonly verdict: Verdict | undefined };
 
-/** "Method not supported" (EIP-1474): the node's answer on a chain that one process decides. */
+/** "Method not supported" (EIP-1474): the node's answer on a chain that a single process decides. */
 const NOT_SUPPORTED = -32004;
 
 /**
  * Checks the signatures that commit to `block`. undefined: this node has no method for them
- * @param header the verdict of its header
+ * @param header the verdict on its header
  */
 export async function checkDecision(block: Block, header: Verdict): Promise<Decision | undefined> {
   const number = Number(block.number);
@@ -208,7 +208,7 @@ export async function checkDecision(block: Block, header: Verdict): Promise<Deci
     { number, hash: block.hash },
     trusted,
   );
-  // Of a block in another chain than the trusted one anybody may be a validator.
+  // On another chain than the trusted one, anybody may be a validator.
   if (header.kind === "verified" && accepted && isNewer(accepted, trusted)) {
     await TRUST.trustValidators(accepted);
   }

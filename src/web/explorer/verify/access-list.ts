@@ -19,7 +19,7 @@ import {
   verdictOf,
 } from "./verdict.ts";
 
-/** The access list of a block as `eth_getBlockAccessList` answers it. @throws InvalidHexError */
+/** The access list in an answer of `eth_getBlockAccessList`. @throws InvalidHexError */
 export function accessListOf(json: unknown): BlockAccessList {
   return listOf(json).map((each) => accountOf(objectOf(each)));
 }

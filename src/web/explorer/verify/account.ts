@@ -13,13 +13,13 @@ import { bytesOf, type Json, listOf } from "./verdict.ts";
 
 const WORD_LENGTH = 32;
 
-/** The nodes of a proof as `eth_getProof` answers them. @throws InvalidHexError */
+/** The nodes of a proof in an answer of `eth_getProof`. @throws InvalidHexError */
 export function nodesOf(proof: unknown): readonly Uint8Array[] {
   return listOf(proof).map(bytesOf);
 }
 
 /**
- * The account at `address` that the proof shows under `stateRoot`; an empty account if it shows its absence.
+ * The account at `address` that the proof shows under `stateRoot`; an empty account if it proves absence.
  * @param answer of `eth_getProof`
  * @throws InvalidProofError, InvalidRlpError, InvalidHexError
  */
@@ -30,7 +30,7 @@ export function provenAccount(stateRoot: Hash, address: Address, answer: Json): 
 }
 
 /**
- * The word that the proof shows in `slot` under `storageRoot`; zero if it shows that the slot is absent.
+ * The word that the proof shows in `slot` under `storageRoot`; zero if it proves absence.
  * @param proof an item of `storageProof`
  * @throws InvalidProofError, InvalidRlpError, InvalidHexError
  */
@@ -44,7 +44,7 @@ export function provenSlot(storageRoot: Uint8Array, slot: Hash, proof: Json): Ha
   return hashFromBytes(leftPad(value, WORD_LENGTH));
 }
 
-/** One node of a proof, for people who follow it. */
+/** One node of a proof, for users who follow it. */
 export type ProofStep = {
   readonly kind: "branch" | "extension" | "leaf";
   /** recomputed from `rlp` */
@@ -57,7 +57,7 @@ export type ProofStep = {
   readonly rlp: Hex;
 };
 
-/** The nodes of `proof` on the way of `key` from `root` down, as far as it goes. @throws InvalidRlpError */
+/** The nodes of `proof` on the path of `key` from `root` down, as far as it goes. @throws InvalidRlpError */
 export function proofSteps(root: Uint8Array, key: Uint8Array, proof: readonly Uint8Array[]): readonly ProofStep[] {
   const path = bytesToHex(key).slice(2);
   const steps: ProofStep[] = [];
@@ -85,10 +85,10 @@ const EMPTY_BRANCH = Uint8Array.of(0xd1, ...new Array<number>(17).fill(0x80));
 
 const HASH_LENGTH = 32;
 const BRANCH = encodeRlp([...Array(16).fill(new Uint8Array(HASH_LENGTH)), new Uint8Array(0)]);
-/** After this many, a browser has compiled the code that it runs. */
+/** Iterations after which a browser has compiled the code. */
 const NODES = 8;
 
-/** Hashes and decodes trie nodes while the node computes an answer: what checks a proof is then compiled. */
+/** Hashes and decodes trie nodes while the node computes an answer, so that the code that checks its proof is compiled. */
 export function warmUp(): void {
   for (let i = 0; i < NODES; i++) {
     keccak256(BRANCH);

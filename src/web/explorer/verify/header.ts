@@ -33,17 +33,17 @@ const READERS: HeaderReaders = {
 };
 
 /**
- * The header in a block as `eth_getBlockByNumber` answers it.
+ * The header of a block from `eth_getBlockByNumber`.
  * @throws InvalidHexError
  */
 export function headerOf(block: Json): Header {
   return headerFromJson(block, READERS);
 }
 
-/** What a block was asked by. */
+/** The hash or number in a request for a block. */
 export type Asked = { readonly hash: Hash } | { readonly number: number };
 
-/** Whether the fields of `block` hash to its `hash`, and it is the one that was requested. */
+/** Whether the fields of `block` hash to its `hash`, and it is the requested block. */
 export function checkHeader(block: Json, asked?: Asked): Verdict {
   return verdictOf(() => {
     const header = headerOf(block);
@@ -56,24 +56,24 @@ export function checkHeader(block: Json, asked?: Asked): Verdict {
   });
 }
 
-/** A block the user trusts: the first one this browser has seen of the chain, or one that was pinned. */
+/** A block that the user trusts: the first one of the chain that this browser has seen, or a pinned one. */
 export type TrustedBlock = { readonly number: number; readonly hash: Hash };
 
-/** What linking asks of the node. */
+/** The node's reads that linking needs. */
 export type ChainReads = {
   /** @throws errors of the node */
   blockByHash(hash: Hash): Promise<Json | null>;
   proof(account: string, slots: readonly Hash[], block: Hash): Promise<Json>;
 };
 
-/** Up to so many parents are followed one by one: as much work as one proof. */
+/** Parents to follow one by one: as much work as one proof. */
 const PARENTS_MAX = 16;
-/** Proofs from one block to the trusted one: 33 million blocks, more than any chain of today has. */
+/** Proofs from one block to the trusted one: 33 million blocks, more than any chain has today. */
 const HOPS_MAX = 4096;
 
 /**
- * Whether the block with `header`, which has `hash`, is in the same chain as `trusted`: by parent hashes where they are near,
- * else by the hashes of older blocks that the younger one's state holds (EIP-2935), 8191 blocks with each proof.
+ * Whether the block with `header`, which has `hash`, is in the same chain as `trusted`: by parent hashes if they are close, else by the hashes
+ * of older blocks in the younger one's state (EIP-2935), 8191 blocks per proof.
  */
 export async function checkChain(block: Json, trusted: TrustedBlock, reads: ChainReads): Promise<Verdict> {
   const number = headerOf(block).number;
@@ -98,8 +98,8 @@ export async function checkChain(block: Json, trusted: TrustedBlock, reads: Chai
 }
 
 /**
- * Whether `younger`, whose header is verified, descends from `target`. Each round comes nearer to it: a block that is fetched has to
- * have the number that was requested, whatever headers a node makes up.
+ * Whether `younger`, whose header is verified, descends from `target`. Each round gets closer: a fetched block must have the requested number,
+ * whatever headers a node makes up.
  */
 async function linkDown(younger: Json, target: TrustedBlock, reads: ChainReads): Promise<Verdict> {
   let block = younger;

@@ -33,7 +33,7 @@ const SHOWN: ReadonlySet<string> = new Set([
   "logIndex",
 ]);
 
-/** What consensus holds of a receipt, from its JSON; its bloom from its logs. @throws InvalidHexError */
+/** A receipt's consensus fields from its JSON; computes the bloom from its logs. @throws InvalidHexError */
 function receiptOf(json: Json): Parameters<typeof encodeReceipt>[0] {
   const outcome =
     json["root"] === undefined ? { status: numberOf(json["status"]) as 0 | 1 } : { postState: hashOf(json["root"]) };
@@ -50,7 +50,7 @@ function receiptOf(json: Json): Parameters<typeof encodeReceipt>[0] {
   };
 }
 
-/** Whether `receipts`, all of a block, are those its header commits to. */
+/** Whether the header commits to `receipts`, all of a block. */
 export function checkReceiptsRoot(header: Pick<Header, "receiptsRoot">, receipts: readonly Json[]): Verdict {
   return verdictOf(() => {
     const root = orderedTrieRoot(receipts.map((json) => encodeReceipt(receiptOf(json))));
@@ -59,11 +59,11 @@ export function checkReceiptsRoot(header: Pick<Header, "receiptsRoot">, receipts
 }
 
 /**
- * Whether every member of receipt `index` of a block follows from verified data. The root covers status, cumulative gas, bloom and logs;
- * the rest follows from the receipts before it and from its transaction, and is written as JSON again by the node's own code. The price of
- * blob gas is not covered.
+ * Whether every member of receipt `index` of a block follows from verified data. The root covers status, cumulative gas, bloom and logs. The
+ * rest follows from the receipts before it and from its transaction, and is rendered as JSON by the node's own code. The price of blob gas is
+ * not covered.
  * @param receipts all of the block, verified by `checkReceiptsRoot`
- * @param transaction verified, as `eth_getTransactionByHash` answers it
+ * @param transaction verified, in the form of `eth_getTransactionByHash`
  */
 export function checkReceipt(receipts: readonly Json[], index: number, transaction: Json, header: Header): Verdict {
   return verdictOf(() => {

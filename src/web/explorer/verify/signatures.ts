@@ -27,7 +27,7 @@ import {
 } from "./verdict.ts";
 
 const validator = message({ publicKey: optional(1, publicKey), power: single(2, "int64") });
-/** What a validator signs: `CanonicalVote`. */
+/** The message that a validator signs: `CanonicalVote`. */
 const vote = message({
   type: single(1, "int32"),
   height: single(2, "sfixed64"),
@@ -65,7 +65,7 @@ function validatorsHash(validators: readonly Json[]): Hash {
   );
 }
 
-/** What a validator signs who votes for the block of `commit` at `time`. @throws InvalidHexError */
+/** The bytes that a validator signs to vote for the block of `commit` at `time`. @throws InvalidHexError */
 function signedBytes(commit: Json, chainId: string, time: unknown): Uint8Array {
   const signed = encodeMessage(vote, {
     type: PRECOMMIT,
@@ -97,10 +97,10 @@ function timeOf(value: unknown) {
   return { seconds: int64Of(seconds), nanos: numberOf(nanos) };
 }
 
-/** Validators that this browser trusts: of the newest signed header it has verified. Plain JSON. */
+/** Validators that this browser trusts, from the newest signed header it has verified. Plain JSON. */
 export type TrustedValidators = {
   readonly chainId: string;
-  /** Of CometBFT: one more than the number of the block that the header commits to. */
+  /** CometBFT's height: one more than the number of the block to which the header commits. */
   readonly height: number;
   readonly hash: Hash;
   /** The hash of the validators of the next height. */
@@ -108,14 +108,14 @@ export type TrustedValidators = {
   readonly powers: Readonly<Record<Address, string>>;
 };
 
-/** Who signed the header that commits to a block. */
+/** The signers of the header that commits to a block. */
 export type Signatures = {
   readonly verdict: Verdict;
   readonly signers: number;
   readonly validators: number;
-  /** Of the power of all validators. */
+  /** Share of the total power. */
   readonly percent: number;
-  /** To be trusted from now on; undefined where `verdict` is not "verified" */
+  /** To trust from now on; undefined unless `verdict` is "verified" */
   readonly accepted: TrustedValidators | undefined;
 };
 
@@ -126,10 +126,10 @@ type Signed = {
 };
 
 /**
- * Whether validators with more than two thirds of the power signed the header of CometBFT that commits to `block`, and whether they
- * follow from the trusted ones: the same set, the next set that a trusted header names, or one in whose header more than a third of
- * the trusted power has a signature. Without `trusted` any set will do: it is the first one seen.
- * @param lightBlock as `clique_getLightBlock` answers it
+ * Whether validators with more than two thirds of the power signed CometBFT's header that commits to `block`, and whether they follow from the
+ * trusted ones: the same set, the next set that a trusted header names, or a set whose header more than a third of the trusted power signed.
+ * Without `trusted`, any set is accepted as the first one seen.
+ * @param lightBlock from `clique_getLightBlock`
  */
 export function checkSignatures(
   lightBlock: unknown,
@@ -173,7 +173,7 @@ function follows({ set, signers }: Signed, trusted: TrustedValidators): boolean 
   return 3n * power > total;
 }
 
-/** The power that `signers` have of all in `powers`. */
+/** The share of `signers` in the total power of `powers`. */
 function shareOf({ powers }: TrustedValidators, signers: readonly Address[]) {
   const sum = (list: readonly string[]) => list.reduce((total, each) => total + BigInt(each), 0n);
   const signed = new Set(signers);
@@ -183,7 +183,7 @@ function shareOf({ powers }: TrustedValidators, signers: readonly Address[]) {
   };
 }
 
-/** @throws InvalidProofError where hashes or signatures do not fit, InvalidHexError */
+/** @throws InvalidProofError if hashes or signatures do not match, InvalidHexError */
 function readSigned(lightBlock: Json): Signed {
   const header = objectOf(lightBlock["header"]);
   const commit = objectOf(lightBlock["commit"]);

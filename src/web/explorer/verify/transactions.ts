@@ -43,14 +43,14 @@ const SHOWN: ReadonlySet<string> = new Set([
   "type",
 ]);
 
-/** Whether `raws`, the transactions of a block in their canonical form, are those its header commits to. */
+/** Whether the header commits to `raws`, the block's transactions in canonical form. */
 export function checkTransactionsRoot(header: Pick<Header, "transactionsRoot">, raws: readonly Uint8Array[]): Verdict {
   return verdictOf(() => compare("transactions root", header.transactionsRoot, orderedTrieRoot(raws)));
 }
 
 /**
- * Whether every member of `claimed`, a transaction as the node answers it, follows from `raw`: decoded, its sender recovered
- * from the signature, and written as JSON again by the node's own code.
+ * Whether every member of `claimed`, the node's transaction, follows from `raw`: decoded, with the sender recovered from the signature, and
+ * rendered as JSON by the node's own code.
  * @param index in the block with `header` and `hash`
  */
 export function checkTransaction(
@@ -90,7 +90,7 @@ export type TransactionRow = {
   readonly input: Hex;
 };
 
-/** @throws InvalidEncodingError, and what recovering the sender throws */
+/** @throws InvalidEncodingError, and errors of sender recovery */
 export function transactionRow(raw: Uint8Array): TransactionRow {
   const tx = decodeTransaction(raw);
   return {
@@ -103,9 +103,9 @@ export function transactionRow(raw: Uint8Array): TransactionRow {
 }
 
 /**
- * Bytes of a block's RLP; undefined where it has uncles, or withdrawals that its header does not commit to: the node did not give
- * what is needed.
- * @param raws transactions, which `header` commits to
+ * Bytes of a block's RLP; undefined if it has uncles, or withdrawals without a commitment in its header: the node did not return the required
+ * data.
+ * @param raws transactions, to which `header` commits
  * @throws InvalidEncodingError, InvalidHexError
  */
 export function provenSize(block: Json, header: Header, raws: readonly Uint8Array[]) {
@@ -130,8 +130,8 @@ function withdrawalOf(value: unknown): Withdrawal {
 }
 
 /**
- * Gas that the transactions of a block paid for; undefined where it is the block's `gasUsed`. From Amsterdam on that is the gas of the dimension
- * which was used more, execution or growth of the state (EIP-8037), before refunds.
+ * Gas that the block's transactions paid for; undefined if it equals the block's `gasUsed`. From Amsterdam on, `gasUsed` is the greater of the
+ * two dimensions, execution and state growth (EIP-8037), before refunds.
  * @throws InvalidHexError
  */
 export function gasPaidBeside(header: Pick<Header, "gasUsed">, receipts: readonly Json[]): bigint | undefined {

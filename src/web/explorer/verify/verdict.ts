@@ -4,7 +4,7 @@ import { type Hash, parseHash } from "../../../base/primitives/hash.ts";
 import { hexToBytes, InvalidHexError } from "../../../base/primitives/hex.ts";
 import { isJsonObject } from "../../../base/primitives/shape.ts";
 
-/** An object as a node has answered it: nothing about it is known. */
+/** An object from a node, unverified. */
 export type Json = Readonly<Record<string, unknown>>;
 
 /** @throws InvalidHexError */
@@ -13,7 +13,7 @@ export function textOf(value: unknown): string {
   return value;
 }
 
-/** @throws InvalidHexError unless `value` is a QUANTITY of 256 bits at most: of longer ones the digits cost more than linear time */
+/** @throws InvalidHexError unless `value` is a QUANTITY of at most 256 bits: converting more digits takes more than linear time */
 export function bigintOf(value: unknown): bigint {
   const text = textOf(value);
   if (!/^0x[0-9a-f]{1,64}$/i.test(text)) throw new InvalidHexError("quantity expected");
@@ -65,11 +65,11 @@ export function listOf(value: unknown): readonly unknown[] {
   return value;
 }
 
-/** What a check of something the node has answered came out with. */
+/** The result of checking a node's answer. */
 export type Verdict =
-  /** recomputed here, up to a root that is verified itself */
+  /** recomputed here, up to a verified root */
   | { readonly kind: "verified" }
-  /** the answer contradicts its proof, or the proof is not one */
+  /** the answer contradicts its proof, or the proof is invalid */
   | { readonly kind: "false"; readonly reason: string }
   /** the node did not return the data needed for the check */
   | { readonly kind: "unverified"; readonly reason: string };
@@ -84,12 +84,12 @@ export function unverified(reason: string): Verdict {
   return { kind: "unverified", reason };
 }
 
-/** Of a value in a reason: what differs is seen, and a node cannot fill the page. */
+/** Maximum length of a value in a reason: shows the difference, but a node cannot fill the page. */
 const SHOWN_LENGTH_MAX = 200;
 
 /**
- * Compares the node's claim with the proven value, both as JSON. Of objects every member that both have counts. One that only the node has
- * is not verified where it is shown; clients differ in which others they add. Letter case does not count, as in checksummed addresses.
+ * Compares the node's claim with the proven value, both as JSON. For objects, all members that both have count. A member that only the node has
+ * is unverified if it is shown; clients differ in their additional members. Letter case does not count, as in checksummed addresses.
  * @param shown members of objects that pages show; undefined: all
  */
 export function compare(name: string, claimed: unknown, proven: unknown, shown?: ReadonlySet<string>): Verdict {
@@ -124,7 +124,7 @@ export function worstOf(verdicts: readonly Verdict[]): Verdict {
   );
 }
 
-/** The verdict of `check`; an answer that cannot be decoded or is not a proof yields false. Bugs are thrown. */
+/** The verdict of `check`; false for an answer that cannot be decoded or a proof that is invalid. Bugs are thrown. */
 export function verdictOf(check: () => Verdict): Verdict {
   try {
     return check();

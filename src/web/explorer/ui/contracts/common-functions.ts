@@ -1,6 +1,6 @@
 /**
- * Functions that many contracts have, by selector: what lists and inputs show of contracts that nobody has given the ABI of. Each one could be another
- * function with the same four bytes.
+ * Functions of many contracts by selector, for lists and inputs of contracts without a known ABI. A match may be another function with the same
+ * four bytes.
  */
 export const COMMON_FUNCTIONS: Readonly<Record<string, string>> = {
   a9059cbb: "transfer(address,uint256)",

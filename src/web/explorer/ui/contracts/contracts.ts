@@ -18,14 +18,14 @@ import { COMMON_FUNCTIONS } from "./common-functions.ts";
 import { nodeContractAt, nodeContracts } from "./known-contracts.ts";
 import { uploadedAt, uploadedContracts } from "./uploaded.ts";
 
-/** Name and ABI of a contract, and where they are from. */
+/** Name and ABI of a contract, and their source. */
 export type NamedContract = {
   readonly name: string;
   readonly abi: readonly AbiItem[];
   readonly origin: "uploaded" | "verified" | "artifacts";
 };
 
-/** Contracts uploaded in this browser, otherwise the node's last answer. */
+/** The contract uploaded in this browser, otherwise the node's last answer. */
 export function contractAt(address: string): NamedContract | undefined {
   const uploaded = uploadedAt(address);
   if (uploaded !== undefined) return { name: uploaded.name, abi: uploaded.abi, origin: "uploaded" };
@@ -54,10 +54,10 @@ const OTHER_TOKENS = parseAbi([
 export type Argument = { readonly name: string; readonly type: string; readonly text: string };
 export type Decoded = { readonly name: string; readonly args: readonly Argument[] };
 
-/** Functions that many contracts have; their arguments have no names. */
+/** Functions of many contracts; their arguments have no names. */
 const COMMON = parseAbi(Object.values(COMMON_FUNCTIONS).map((signature) => `function ${signature}`));
 
-/** ABIs to try for `address`, the likeliest first. */
+/** ABIs to try for `address`, the most likely first. */
 function abisFor(address: string | null): readonly Abi[] {
   const own = address === null ? [] : [uploadedAt(address), nodeContractAt(address)];
   const others = [...uploadedContracts(), ...nodeContracts()];
@@ -65,19 +65,19 @@ function abisFor(address: string | null): readonly Abi[] {
   return [...named, ERC20, OTHER_TOKENS, COMMON];
 }
 
-/** The first of `abis` that `decode` does not throw for. */
+/** The result of `decode` for the first of `abis` that does not throw. */
 function firstDecoded(abis: readonly Abi[], decode: (abi: Abi) => Decoded): Decoded | undefined {
   for (const abi of abis) {
     try {
       return decode(abi);
     } catch {
-      // viem throws where an ABI lacks the selector or the data has another form.
+      // viem throws if an ABI lacks the selector or the data has another form.
     }
   }
   return undefined;
 }
 
-/** Name and arguments of a call of `to`; undefined where no ABI has its selector. */
+/** Name and arguments of a call of `to`; undefined if no ABI has its selector. */
 export function decodeCall(to: string | null, input: Hex): Decoded | undefined {
   if (input.length < 10) return undefined;
   return firstDecoded(abisFor(to), (abi) => {
@@ -103,7 +103,7 @@ export function decodeLog(log: Log): Decoded | undefined {
   });
 }
 
-/** What a revert says: `Error("…")`, `Panic(0x11)`, or an error of a known contract. */
+/** The reason of a revert: `Error("…")`, `Panic(0x11)`, or an error of a known contract. */
 export function decodeRevert(address: string | null, output: Hex): Decoded | undefined {
   if (output.length < 10) return undefined;
   return firstDecoded(abisFor(address), (abi) => {
@@ -142,9 +142,8 @@ export function functionsOf(abi: Abi): {
 }
 
 /**
- * Calldata of a function from what a user has typed: text for addresses, strings and bytes, numbers in decimal or hex, JSON for
- * arrays and tuples.
- * @throws what viem throws for a value that does not fit, and SyntaxError
+ * Calldata of a function from a user's input: text for addresses, strings and bytes, numbers in decimal or hex, JSON for arrays and tuples.
+ * @throws viem's errors for invalid values, and SyntaxError
  */
 export function encodeCall(item: AbiFunction, typed: readonly string[]): Hex {
   const args = item.inputs.map(({ type }, i) => argumentOf(type, typed[i] ?? ""));
@@ -157,7 +156,7 @@ function argumentOf(type: string, text: string): unknown {
   return /^u?int/.test(type) ? BigInt(text.trim()) : text;
 }
 
-/** The result of a call, one value a line. */
+/** The result of a call, one value per line. */
 export function decodeResult(item: AbiFunction, data: Hex): string {
   const result = decodeFunctionResult({ abi: [item], functionName: item.name, data });
   return textOf(result);

@@ -4,7 +4,7 @@ import { BATCH_MAX } from "../../page-methods.ts";
 import { call, RpcError } from "../rpc.ts";
 import { isAddress } from "../search-words.ts";
 
-/** A contract that the node knows: by sources that it has compiled, or by an artifact of the project. Nothing of it is proven here. */
+/** A contract that the node knows: from sources that it compiled, or from an artifact of the project. The page does not verify it. */
 export type NodeContract = {
   /** lower case */
   readonly address: string;
@@ -16,19 +16,19 @@ export type NodeContract = {
   readonly sources: Readonly<Record<string, string>>;
 };
 
-/** On a dev chain another contract can come to be at an address, after a revert. */
+/** On a dev chain, an address can get another contract after a revert. */
 const ENTRY_MS = 30_000;
 
 type Entry = { readonly contract: NodeContract | undefined; readonly until: number };
 
 const entries = new Map<string, Entry>();
 let waiting: { readonly addresses: Set<string>; readonly done: Promise<void> } | undefined;
-/** False once the node has answered that it has no such method: one of another client. */
+/** False once the node has answered that it lacks the method: it is another client. */
 let isServed = true;
 
 const isFresh = (address: string) => (entries.get(address)?.until ?? 0) > Date.now();
 
-/** What the node knew of the code at `address` when it was asked last; undefined also where it was not asked yet. */
+/** The node's last answer about the code at `address`; also undefined before the first request. */
 export function nodeContractAt(address: string): NodeContract | undefined {
   return entries.get(address.toLowerCase())?.contract;
 }
@@ -71,7 +71,7 @@ async function ask(addresses: readonly string[]): Promise<void> {
   }
 }
 
-/** As `loadContracts`; draws the component again when the node has answered. */
+/** Like `loadContracts`, but redraws the component once the node has answered. */
 export function useContracts(addresses: readonly string[]): void {
   const [, setVersion] = useState(0);
   useEffect(() => {
@@ -84,10 +84,10 @@ export function useContracts(addresses: readonly string[]): void {
   }, [addresses.join()]);
 }
 
-/** Longest shown name of a contract or token; the rest is cut. */
+/** Maximum length of a contract's or token's name; longer ones are cut. */
 const NAME_CHARS_MAX = 32;
 
-/** A name that somebody else has chosen, clipped. Control characters are escaped where it is drawn. */
+/** A name chosen by strangers, clipped. Control characters are escaped when it is drawn. */
 export function clippedName(name: string): string {
   const characters = [...name];
   return characters.length > NAME_CHARS_MAX ? `${characters.slice(0, NAME_CHARS_MAX).join("")}…` : name;
@@ -95,7 +95,7 @@ export function clippedName(name: string): string {
 
 const selectors = new WeakMap<object, ReadonlyMap<string, string>>();
 
-/** Names of the functions of an ABI by selector. */
+/** Function names of an ABI by selector. */
 export function functionNames(abi: readonly AbiItem[]): ReadonlyMap<string, string> {
   let names = selectors.get(abi);
   if (names === undefined) {

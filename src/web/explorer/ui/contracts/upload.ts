@@ -6,13 +6,12 @@ import type { Recompiled, UploadedContractHere } from "./uploaded.ts";
 
 const BEST_FIRST: readonly CodeMatch[] = ["exact", "same instructions", "no code", "different"];
 
-/** One that the node's compiler has made. */
+/** A contract compiled by the node. */
 type CompiledContract = UploadedContract & Pick<Recompiled, "compiler">;
 
 /**
- * The contract in `files` whose code is nearest to the deployed `code`: that of the upload, or what the node's compiler makes of its
- * sources.
- * @returns `compilerError` where the node could not compile the sources
+ * The contract in `files` whose code is closest to the deployed `code`, either uploaded or compiled by the node from its sources.
+ * @returns `compilerError` if the node could not compile the sources
  * @throws SyntaxError for a file that is not JSON, and errors of the node
  */
 export async function contractInFiles(
@@ -48,7 +47,7 @@ export async function contractInFiles(
 
 type Compiled = { readonly compilerVersion: string } & SolcOutput;
 
-/** Contracts that the node's compiler makes of `inputs`; none where it has no compiler. */
+/** Contracts that the node compiles from `inputs`; empty if it has no compiler. */
 async function compile(inputs: readonly SolcInput[]): Promise<{
   readonly compiled: readonly CompiledContract[];
   readonly compilerError: RpcError | undefined;

@@ -2,15 +2,15 @@ import type { AbiItem } from "../../../../dev/artifacts/abi.ts";
 import type { CodeMatch, Sources } from "../../contracts/artifact.ts";
 import { readStored, writeStored } from "../stored.ts";
 
-/** A contract whose ABI the user has uploaded. It stays in this browser. */
+/** A contract with an ABI that the user uploaded. It stays in this browser. */
 export type UploadedContractHere = {
   /** lower case */
   readonly address: string;
   readonly name: string;
   readonly abi: readonly AbiItem[];
-  /** of the uploaded code */
+  /** match of the uploaded code */
   readonly match: CodeMatch;
-  /** of the code that the node compiles from the sources; undefined without sources or a compiler */
+  /** match of the code that the node compiles from the sources; undefined without sources or a compiler */
   readonly recompiled: Recompiled | undefined;
   readonly sources: Sources;
 };
@@ -34,7 +34,7 @@ export function uploadedAt(address: string): UploadedContractHere | undefined {
   return uploadedContracts().find((contract) => contract.address === address.toLowerCase());
 }
 
-/** Adds `contract`, in the place of another one at its address. */
+/** Adds `contract`, replacing one at the same address. */
 export function storeContract(contract: UploadedContractHere): void {
   const others = uploadedContracts().filter(({ address }) => address !== contract.address);
   read = [contract, ...others];

@@ -20,12 +20,12 @@ type LoadedAccount = { readonly checked: CheckedAccount; readonly implementation
 async function loadAccount(address: Address): Promise<LoadedAccount> {
   const block = await call<Block>("eth_getBlockByNumber", "latest", false);
   const checked = await checkAccount(address, await checkBlock(block));
-  // What a contract is besides its code is worth less than the account.
+  // Failures are ignored: the account is worth showing without its implementation.
   const implementation = await implementationOf(checked, address).catch(() => undefined);
   return { checked, implementation };
 }
 
-/** An account: what its proof shows, and in tabs its history, its tokens, and its contract where it has code. */
+/** An account with its proof, and tabs for its history, its tokens, and its contract if it has code. */
 export function AccountPage({ address, tab }: { readonly address: string; readonly tab: string }) {
   if (!isAddress(address)) {
     const text = `“${address.slice(0, 80)}” is not an address: that is 0x and 40 hex digits.`;
@@ -148,7 +148,7 @@ function ImplementationText({ address, kind, verdict, beacon }: Implementation) 
 
 type Creation = { readonly hash: string; readonly creator: string };
 
-/** Who created a contract, and whether it is a token; both as the node says. */
+/** Who created a contract, and whether it is a token; both as claimed by the node. */
 function Origin({ address }: { readonly address: Address }) {
   const creation = useLoaded(() => callIfOpen<Creation | null>("ots_getContractCreator", address), [address]);
   const token = useLoaded(() => tokenFacts(address), [address]);

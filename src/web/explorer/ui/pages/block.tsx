@@ -121,7 +121,7 @@ function BlockView({ block, id }: { block: Block; id: string }) {
   );
 }
 
-/** What the block accessed, and how often it changed each part of an account. */
+/** The block's accesses, and how often it changed each part of an account. */
 function AccessList({ block, headerVerdict }: { block: Block; headerVerdict: Verdict | undefined }) {
   const loaded = useLoaded(async () => {
     const list = accessListOf(await call<unknown>("eth_getBlockAccessList", block.hash));
@@ -154,7 +154,7 @@ function AccessList({ block, headerVerdict }: { block: Block; headerVerdict: Ver
   );
 }
 
-/** The value after the block; empty where it did not change. */
+/** The value after the block; empty if unchanged. */
 function lastText(changes: readonly IndexedValue[], textOf: (value: bigint) => string): string {
   const last = changes.at(-1);
   return last === undefined ? "" : textOf(last.value);
@@ -165,14 +165,14 @@ function paidRow(shown: Loaded<ShownBody | undefined>): readonly [string, string
   return paid !== undefined && ["Gas paid for", `${count(paid)}, execution and growth of the state together`];
 }
 
-/** The marks of the two roots are the marks of the rows. */
+/** The marks of the two roots also apply to the rows. */
 const DECODED = <span class="muted">decoded here from their bytes</span>;
 
 function receiptsIn(body: Loaded<CheckedBody | undefined>): CheckedBody["receipts"] {
   return (body.kind === "ready" && body.value?.receipts) || [];
 }
 
-/** Of the header and body as decoded here: the node's own `size` is not committed to by anything. */
+/** Size of the header and body decoded here: nothing commits to the node's own `size`. */
 function sizeText(shown: Loaded<ShownBody | undefined>): string {
   if (shown.kind === "failed") return "not known";
   const size = shown.kind === "ready" ? shown.value?.size : undefined;
@@ -206,7 +206,7 @@ function RootText(props: {
   );
 }
 
-/** The verdict in a loaded value; unverified where it could not be loaded. */
+/** The verdict in a loaded value; unverified if loading failed. */
 export function verdictIn<T>(loaded: Loaded<T>, verdictOf: (value: T) => Verdict | undefined): Verdict | undefined {
   if (loaded.kind === "loading") return undefined;
   if (loaded.kind === "ready") return verdictOf(loaded.value);

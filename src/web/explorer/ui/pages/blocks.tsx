@@ -21,7 +21,7 @@ async function loadBlocks(last: number | undefined): Promise<BlockPage> {
   return { blocks: blocks.filter((block) => block !== null), newest };
 }
 
-/** All blocks, from the newest or from `last` down to block 0, a page at a time. */
+/** All blocks, from the newest or from `last` down to block 0, in pages. */
 export function BlocksPage({ last }: { readonly last: string }) {
   const loaded = useLoaded(() => loadBlocks(/^\d{1,15}$/.test(last) ? Number(last) : undefined), [last]);
   return (

@@ -21,14 +21,14 @@ const MATCHES: Readonly<Record<CodeMatch, string>> = {
   "no code": "cannot be compared: there is none. The names below may be wrong.",
 };
 
-/** What the node knows of the code at `address`, with its sources; undefined where it knows nothing. */
+/** The node's information on the code at `address`, with sources; undefined if it has none. */
 async function fromNode(address: string): Promise<NodeContract | undefined> {
   const known = await callIfOpen<(NodeContract | null)[]>("eth_getKnownContracts", [address], true);
   return known?.[0] ?? undefined;
 }
 
 /**
- * Names and sources of a contract, by the node or by upload, how they relate to the deployed code, and the functions to read and write.
+ * Names and sources of a contract, from the node or an upload, their match with the deployed code, and the functions to read and write.
  * @param props.implementation whose functions are called at `address`
  */
 export function ContractPanel(props: {
@@ -104,7 +104,7 @@ export function ContractPanel(props: {
   );
 }
 
-/** Of the code that is shown; eth_getCode answers all of it. */
+/** Maximum characters of the code shown; eth_getCode returns all of it. */
 const CODE_CHARS_MAX = 1_026;
 
 /** Two ways that need no upload. */
@@ -142,7 +142,7 @@ function NodeMatch({ contract }: { readonly contract: NodeContract }) {
   );
 }
 
-/** How the uploaded code, and the code made of the uploaded source, relate to the deployed code. */
+/** Matches of the uploaded code, and of the code compiled from the uploaded source, with the deployed code. */
 function Matches({ contract: { name, match, recompiled } }: { contract: UploadedContractHere }) {
   const classOf = (each: CodeMatch) => `empty ${each === "exact" ? "ok" : ""}`;
   return (
@@ -189,7 +189,7 @@ function AbiText({ abi }: { readonly abi: readonly AbiItem[] }) {
   );
 }
 
-/** The functions of the contract whose code a proxy runs, called at the address of the proxy. */
+/** The functions of a proxy's implementation, called at the proxy's address. */
 function BehindPanel(props: {
   readonly address: string;
   readonly implementation: string;

@@ -11,7 +11,7 @@ import { type Block, call, callIfOpen } from "../rpc.ts";
 import { isAddress } from "../search-words.ts";
 import { readStored, writeStored } from "../stored.ts";
 
-/** What a developer does to a dev chain by hand. */
+/** Manual control of a dev chain. */
 export function DevPage() {
   const loaded = useLoaded(devChain, []);
   return (
@@ -76,7 +76,7 @@ function Copied({ text }: { readonly text: string }) {
   );
 }
 
-/** `run` makes an event handler of an action that may fail; `outcome` is that of the last one. */
+/** `run` makes an event handler of an action that may fail; `outcome` is the last result. */
 function useAction(changed: () => void) {
   const [outcome, setOutcome] = useState<ComponentChildren>();
   async function start(work: () => Promise<ComponentChildren>) {
@@ -195,7 +195,7 @@ function SnapshotsPanel({ changed }: { readonly changed: () => void }) {
             type="button"
             onClick={run(async () => {
               const isReverted = await call<boolean>("evm_revert", id);
-              // A snapshot ends with the first return to it, and all after it do.
+              // The first revert to a snapshot ends it and all later ones.
               store(ids.slice(0, at));
               if (!isReverted) throw new Error(`The node does not have snapshot ${id} any more.`);
               return `The chain is as it was at snapshot ${id}.`;
@@ -311,7 +311,7 @@ function AccountsPanel({ accounts, version }: { readonly accounts: readonly stri
   );
 }
 
-/** Shown when it is requested, so that a picture of the page does not have it. */
+/** Hidden until requested, so that screenshots of the page do not contain it. */
 function Key({ text }: { readonly text: string }) {
   const [isShown, setShown] = useState(false);
   if (isShown) return <Copied text={text} />;

@@ -66,14 +66,14 @@ export function FunctionForm(props: { item: AbiFunction; address: string; isRead
 
 const POLL_MS = 1000;
 
-/** A transaction and, as soon as a block has it, its outcome. */
+/** A transaction and, once it is mined, its outcome. */
 function SentTransaction({ hash }: { readonly hash: Hash }) {
   const [receipt, setReceipt] = useState<Receipt | null>(null);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isCurrent = true;
     async function poll() {
-      // A node that does not answer now may answer the next time.
+      // A node that does not answer now may answer later.
       const found = await call<Receipt | null>("eth_getTransactionReceipt", hash).catch(() => null);
       if (!isCurrent) return;
       setReceipt(found);

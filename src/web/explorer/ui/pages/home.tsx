@@ -10,7 +10,7 @@ import { type Block, call, callIfOpen } from "../rpc.ts";
 
 /** Blocks of the chart. */
 const CHART_BLOCKS = 60;
-/** Blocks in the list, whose transactions are listed beside it. */
+/** Blocks in the list; their transactions are listed beside it. */
 const LISTED = 12;
 
 const UNCHECKED = <span class="muted">as the node says; open one to check it</span>;
@@ -103,7 +103,7 @@ function useRecentBlocks(head: Block | undefined): readonly Block[] {
     async function fill() {
       const byNumber = new Map(blocks.map((block) => [Number(block.number), block]));
       const parent = byNumber.get(last - 1);
-      // After a reorganisation nothing known is part of the chain for sure.
+      // After a reorganisation, no known block is certainly part of the chain.
       if (parent !== undefined && parent.hash !== head!.parentHash) byNumber.clear();
       byNumber.set(last, head!);
       const first = Math.max(0, last - CHART_BLOCKS + 1);
@@ -122,7 +122,7 @@ function useRecentBlocks(head: Block | undefined): readonly Block[] {
   return blocks;
 }
 
-/** Transactions a second between the first and the last of `blocks`. */
+/** Transactions per second between the first and the last of `blocks`. */
 function throughput(blocks: readonly Block[]): string {
   const [first, last] = [blocks[0], blocks.at(-1)];
   if (first === undefined || last === undefined) return "–";

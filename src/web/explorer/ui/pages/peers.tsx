@@ -9,7 +9,7 @@ type Peer = {
   readonly network?: { readonly remoteAddress?: string; readonly inbound?: boolean };
 };
 
-/** The node itself and who it is connected to. */
+/** The node and its peers. */
 export function PeersPage() {
   const node = useLoaded(
     async () => ({

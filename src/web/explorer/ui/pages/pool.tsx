@@ -4,7 +4,7 @@ import { Method, Receiver } from "../lists.tsx";
 import { AddressText, HexText, Panel, Table, When } from "../parts.tsx";
 import { call, type Transaction } from "../rpc.ts";
 
-/** Transactions that are listed: the whole pool travels to the page, and a full one has megabytes. */
+/** Maximum transactions listed: the whole pool is sent to the page, and a full one has megabytes. */
 const LISTED_MAX = 500;
 
 /** By sender and nonce. */
@@ -18,7 +18,7 @@ async function loadPool() {
   return { status, content };
 }
 
-/** What waits for a block, and what waits for a nonce before it. */
+/** Transactions that wait for a block, and those that wait for an earlier nonce. */
 export function PoolPage() {
   const { head } = useHead();
   const loaded = useLoaded(loadPool, [head?.hash]);

@@ -20,7 +20,7 @@ import { amountOf, type TokenFacts, tokenFacts, viewToken } from "../tokens/toke
 import { amountText, itemText } from "../tokens/tokens.ts";
 
 const TRANSFERS_SHOWN = 25;
-/** Holders that are listed; the balance of each is a call. */
+/** Holders listed; the balance of each costs a call. */
 const HOLDERS_SHOWN = 50;
 
 type LoadedToken = {
@@ -106,7 +106,7 @@ function TokenPanel({ token, facts }: { readonly token: Address; readonly facts:
 
 type Range = { readonly from: number; readonly to: number };
 
-/** Whether all blocks were looked at; said wherever something is counted. */
+/** The searched blocks; shown wherever something is counted. */
 function rangeText({ from, to }: Range): string {
   return from === 0
     ? `blocks 0 to ${count(to)}`

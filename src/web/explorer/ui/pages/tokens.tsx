@@ -6,7 +6,7 @@ import { LISTED_TOKENS_MAX, listTokens } from "../tokens/token-list.ts";
 import { TokenText } from "../tokens/token-text.tsx";
 import { supplyText } from "./token.tsx";
 
-/** Tokens that have logs of transfers. */
+/** Tokens with transfer logs. */
 export function TokensPage() {
   const loaded = useLoaded(listTokens, []);
   return (

@@ -171,7 +171,7 @@ function Receipt({ tx, block, receipt, receiptVerdict }: CheckedTransaction) {
   );
 }
 
-/** Calls and state changes; a node may keep the methods for them closed. */
+/** Calls and state changes; a node may not serve the methods for them. */
 function Traces({ tx, feeRecipient }: { tx: Transaction; feeRecipient: string }) {
   const calls = useLoaded(() => call<Frame>("debug_traceTransaction", tx.hash, { tracer: "callTracer" }), [tx.hash]);
   const changes = useLoaded(

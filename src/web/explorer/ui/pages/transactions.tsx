@@ -5,7 +5,7 @@ import { TransactionTable } from "../lists.tsx";
 import { LoadedPanel } from "../parts.tsx";
 import { type Block, call } from "../rpc.ts";
 
-/** All transactions down to block 0, a page at a time. `block` and `index` say where a page begins; empty: with the newest. */
+/** All transactions down to block 0, in pages. A page begins at `block` and `index`; empty: at the newest. */
 export function TransactionsPage({ block, index }: { readonly block: string; readonly index: string }) {
   const loaded = useLoaded(async () => transactionPage(await cursorOf(block, index)), [block, index]);
   return (

@@ -7,7 +7,7 @@ import { AddressText, Failure, Fields, HexText, LoadedPanel, Mark, Panel, Table,
 import { type Block, call } from "../rpc.ts";
 import { TRUST } from "../trust.ts";
 
-/** What the marks mean, and the block they go back to. */
+/** The meaning of the marks, and the block on which they are based. */
 export function TrustPage() {
   const [version, setVersion] = useState(0);
   const [error, setError] = useState<unknown>();

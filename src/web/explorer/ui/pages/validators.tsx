@@ -9,7 +9,7 @@ type Status = {
   readonly sealerActivity: Readonly<Record<string, number>>;
 };
 
-/** Who decides blocks, how many of the last ones each proposed, and the votes this node casts. */
+/** The validators, their recent proposals, and the votes that this node casts. */
 export function ValidatorsPage() {
   const signers = useLoaded(() => call<string[]>("clique_getSigners"), []);
   const status = useLoaded(() => call<Status>("clique_status"), []);

@@ -6,7 +6,7 @@ import type { Log } from "../rpc.ts";
 export const TRANSFER_SINGLE = "0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62" as Hash;
 export const TRANSFER_BATCH = "0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb" as Hash;
 
-/** Whether a contract has written `log`: the logs with which the protocol reports transfers of ether (EIP-7708) look like those of a token. */
+/** Whether a contract emitted `log`: the protocol's logs for ether transfers (EIP-7708) look like a token's. */
 export function isOfContract({ address }: Pick<Log, "address">): boolean {
   return address.toLowerCase() !== SYSTEM_ADDRESS;
 }
@@ -21,12 +21,12 @@ export type Movement = {
   readonly log: Log;
 };
 
-/** Ids of one TransferBatch that are read. */
+/** Ids read of one TransferBatch. */
 const BATCH_IDS_MAX = 1000;
 const WORD_CHARS = 64;
 const ZERO = `0x${"00".repeat(20)}`;
 
-/** What the logs of a token move, in their order; logs of another form are passed over. */
+/** The movements in a token's logs, in order; skips logs of another form. */
 export function movementsIn(logs: readonly Log[]): readonly Movement[] {
   return logs.flatMap(movementsOf);
 }
@@ -64,7 +64,7 @@ function wordsOf(data: string): readonly bigint[] {
   return words;
 }
 
-/** A dynamic array whose offset is word `index` (Solidity's contract ABI specification); empty where the data has another form. */
+/** The dynamic array at the offset in word `index` (Solidity's contract ABI specification); empty for data of another form. */
 function listAt(words: readonly bigint[], index: number): readonly bigint[] {
   const offset = words[index];
   if (offset === undefined || offset % 32n !== 0n || offset > BigInt(words.length) * 32n) return [];
@@ -79,11 +79,11 @@ export type Holder = {
   readonly address: string;
   /** received minus sent amounts: the balance, if the token's logs are complete and honest */
   readonly amount: bigint;
-  /** distinct ids that it has, for tokens with ids */
+  /** number of distinct ids held, for tokens with ids */
   readonly ids: number;
 };
 
-/** Who has something of a token after `movements`, the largest first. The zero address is where tokens come from and go to. */
+/** The holders of a token after `movements`, the largest first. Tokens come from and go to the zero address. */
 export function holdersOf(movements: readonly Movement[]): readonly Holder[] {
   const amounts = new Map<string, Map<bigint | undefined, bigint>>();
   const add = (address: string, id: bigint | undefined, amount: bigint) => {

@@ -1,17 +1,17 @@
 import { toQuantity } from "../../../../base/primitives/quantity.ts";
 import { type Block, call, type Log, RpcError } from "../rpc.ts";
 
-/** Logs, oldest first, and the blocks that were looked at: all, or as far back as the node answers at once. */
+/** Logs, oldest first, and the searched blocks: all, or as far back as one answer of the node reaches. */
 export type FoundLogs = {
   readonly logs: readonly Log[];
-  /** the first block looked at */
+  /** the first searched block */
   readonly from: number;
   readonly to: number;
 };
 
 type LogFilter = { readonly address?: string; readonly topics?: readonly unknown[] };
 
-/** Parts of the chain that are tried, one after the other, where an answer is too large: the newest quarter of the one before. */
+/** Attempts if an answer is too large: each searches the newest quarter of the previous range. */
 const TRIES_MAX = 12;
 const SMALLER = 4;
 

@@ -15,7 +15,7 @@ const VIEWS = parseAbi([
 
 type TokenStandard = "ERC-20" | "ERC-721" | "ERC-1155";
 
-/** What a contract says of itself as a token. Nothing of it is proven, and anybody can choose any name. */
+/** A contract's own claims as a token. They are unverified, and anyone can choose any name. */
 export type TokenFacts = {
   readonly standard: TokenStandard;
   readonly name: string | undefined;
@@ -28,7 +28,7 @@ export type TokenFacts = {
 const INTERFACES = { "ERC-721": "0x80ac58cd", "ERC-1155": "0xd9b67a26" } as const;
 const ZERO = `0x${"00".repeat(20)}`;
 
-/** Result of a view function as text; undefined where the contract has no such function, or answers something else. */
+/** Result of a view function as text; undefined if the contract lacks the function or returns something else. */
 export async function viewToken(to: Address, name: string, ...args: string[]): Promise<string | undefined> {
   const item = VIEWS.find((each) => each.name === name)!;
   const data = await callIfOpen<Hex>("eth_call", { to, data: encodeCall(item, args) }, "latest");
@@ -45,18 +45,18 @@ export function amountOf(text: string | undefined): bigint | undefined {
   return text !== undefined && /^\d{1,78}$/.test(text) ? BigInt(text) : undefined;
 }
 
-/** Of a symbol that is shown: the longest of known tokens have 11 characters. */
+/** Maximum length of a symbol: the longest of known tokens have 11 characters. */
 const SYMBOL_LENGTH_MAX = 24;
 /** ERC-20: `decimals` is a uint8. */
 const DECIMALS_MAX = 255;
-/** What a contract has answered as a symbol, clipped. */
+/** A contract's symbol, clipped. */
 export function symbolOf(answer: string | undefined): string | undefined {
   if (typeof answer !== "string" || answer === "") return undefined;
   const isLong = answer.length > SYMBOL_LENGTH_MAX;
   return isLong ? `${answer.slice(0, SYMBOL_LENGTH_MAX)}…` : answer;
 }
 
-/** What a contract has answered as decimals: viem decodes the whole word, whatever the type says. */
+/** A contract's decimals: viem decodes the whole word, whatever the type is. */
 export function decimalsOf(answer: string | undefined): number | undefined {
   if (answer === undefined || !/^\d{1,3}$/.test(answer)) return undefined;
   return Number(answer) <= DECIMALS_MAX ? Number(answer) : undefined;
@@ -77,7 +77,7 @@ export async function tokenFacts(token: Address): Promise<TokenFacts | undefined
   const facts = { name: symbolOf(name), symbol: symbolOf(symbol), decimals: decimalsOf(decimals), totalSupply };
   if (isErc721 === "true") return { ...facts, standard: "ERC-721" };
   if (isErc1155 === "true") return { ...facts, standard: "ERC-1155" };
-  // ERC-20 has no identifier: these two are all that it demands of views.
+  // ERC-20 has no identifier; it requires only these two views.
   const isErc20 = totalSupply !== undefined && amountOf(balance) !== undefined;
   return isErc20 ? { ...facts, standard: "ERC-20" } : undefined;
 }

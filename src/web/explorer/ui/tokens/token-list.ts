@@ -13,7 +13,7 @@ export type ListedToken = TokenFacts & {
 /** Contracts of the list: each costs seven calls, and anyone can emit a log. */
 export const LISTED_TOKENS_MAX = 50;
 
-/** Contracts with logs of transfers that answer as tokens, those with the newest log first. */
+/** Contracts with transfer logs that answer as tokens, those with the newest log first. */
 export async function listTokens(): Promise<{
   readonly tokens: readonly ListedToken[];
   readonly from: number;

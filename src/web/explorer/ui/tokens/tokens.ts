@@ -12,7 +12,7 @@ type TokenTransfer = {
   readonly token: Address;
   readonly from: string;
   readonly to: string;
-  /** amount of an ERC-20; undefined of others */
+  /** amount of an ERC-20 token; otherwise undefined */
   readonly value: bigint | undefined;
   /** `#1`, or `#1 × 5` for ERC-1155 */
   readonly item: string | undefined;
@@ -27,7 +27,7 @@ export function transfersIn(logs: readonly Log[]): readonly TokenTransfer[] {
   }));
 }
 
-/** What a token says of itself; undefined where its answer is missing or malformed. */
+/** A token's own claims; undefined if its answer is missing or malformed. */
 export type TokenInfo = {
   readonly symbol: string | undefined;
   readonly decimals: number | undefined;
@@ -35,7 +35,7 @@ export type TokenInfo = {
 
 /** Tokens of one page: each costs three calls, and anyone can name an address in a log. */
 const TOKENS_MAX = 100;
-/** Ids of one token that are listed. */
+/** Ids listed per token. */
 const IDS_MAX = 100;
 
 const infos = new Map<string, Promise<TokenInfo>>();
@@ -55,7 +55,7 @@ async function loadInfo(to: Address): Promise<TokenInfo> {
 }
 
 export function amountText(value: bigint, { symbol, decimals }: TokenInfo): string {
-  // Without decimals the number is one of smallest units.
+  // Without decimals, the number counts the smallest units.
   return decimals === undefined
     ? `${count(value)} units of ${symbol ?? "a token"}`
     : `${decimal(value, decimals)} ${symbol ?? "tokens"}`;
@@ -63,7 +63,7 @@ export function amountText(value: bigint, { symbol, decimals }: TokenInfo): stri
 
 type Holding = TokenInfo & {
   readonly token: Address;
-  /** of ERC-20, and the number of items of ERC-721, as the contract says */
+  /** balance of ERC-20, or number of items of ERC-721, as claimed by the contract */
   readonly balance: bigint | undefined;
   /** of ERC-721 and ERC-1155 */
   readonly items: readonly string[];
@@ -71,11 +71,11 @@ type Holding = TokenInfo & {
 
 export type Holdings = {
   readonly holdings: readonly Holding[];
-  /** the first block whose logs were looked at */
+  /** the first block whose logs were searched */
   readonly from: number;
 };
 
-/** Digits of an id that are shown: some are hashes. */
+/** Digits shown of an id: some are hashes. */
 const ID_CHARS_MAX = 20;
 
 /** `#7`, or `#7 × 5` */
@@ -119,7 +119,7 @@ export async function holdingsOf(owner: Address): Promise<Holdings> {
   return { holdings, from };
 }
 
-/** Ids that `owner` got more of than it gave. @param logs oldest first */
+/** Ids of which `owner` received more than it sent. @param logs oldest first */
 function ownedItems(logs: readonly Log[], owner: Address): readonly string[] {
   const amounts = new Map<bigint, bigint>();
   for (const { from, to, id, amount } of movementsIn(logs)) {

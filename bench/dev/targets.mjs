@@ -1,5 +1,5 @@
 /** The nodes that the suite runs against, as `SUITE_TARGET` names one. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 
 /** An EIP-1193 provider, and what ends it. */
 export async function openTarget() {
@@ -74,5 +74,47 @@ function overHttp(url) {
       return result;
     },
   };
-  return { provider, close() {} };
+  const { SUITE_CALLS, SUITE_PID } = process.env;
+  return SUITE_CALLS ? timed(provider, SUITE_PID, SUITE_CALLS) : { provider, close() {} };
+}
+
+/** Writes to `file` what each call took, and how much CPU time the node `pid` used until its answer and from there to the next call. */
+function timed(provider, pid, file) {
+  const calls = [];
+  let cpuAtAnswer = nodeCpuMs(pid);
+  let answeredAt = performance.now();
+  async function request({ method, params }) {
+    const cpuBefore = nodeCpuMs(pid);
+    const begin = performance.now();
+    const call = { method, clientMs: begin - answeredAt };
+    if (calls.length > 0) calls.at(-1).cpuAfterMs = cpuBefore - cpuAtAnswer;
+    calls.push(call);
+    try {
+      return await provider.request({ method, params });
+    } finally {
+      answeredAt = performance.now();
+      cpuAtAnswer = nodeCpuMs(pid);
+      call.ms = answeredAt - begin;
+      call.cpuMs = cpuAtAnswer - cpuBefore;
+    }
+  }
+  return {
+    provider: { request },
+    close() {
+      writeFileSync(file, JSON.stringify(calls.filter(({ cpuAfterMs }) => cpuAfterMs !== undefined)));
+    },
+  };
+}
+
+/** Of all threads, as Linux counts it to the nanosecond. A thread may end meanwhile. */
+function nodeCpuMs(pid) {
+  let nanoseconds = 0;
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    try {
+      nanoseconds += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "latin1").split(" ")[0]);
+    } catch (error) {
+      if (error.code !== "ENOENT" && error.code !== "ESRCH") throw error;
+    }
+  }
+  return nanoseconds / 1e6;
 }

@@ -20,11 +20,18 @@ const { VITEST_DIR, HARDHAT_DIR } = process.env;
  * Time of a suite of 200 contract tests, from the start of its runner to the end: against our node in the runner's process, ours and
  * anvil over HTTP, which run already, Hardhat 3 in the runner's process, and recorded answers in place of a node. By vitest, else by node:test. CPU time is that of the runner
  * and of the node.
+ *
+ * With `--calls` it takes the suite apart instead: calls by method, and for the first ones and the rest the latency and the CPU time of
+ * the node, ours beside anvil.
  * @param args rounds, of which each figure is the median
  */
-export async function run([roundsText]: readonly string[]): Promise<void> {
-  const rounds = Number(roundsText ?? ROUNDS_DEFAULT);
+export async function run(args: readonly string[]): Promise<void> {
+  const rounds = Number(args.find((arg) => !arg.startsWith("--")) ?? ROUNDS_DEFAULT);
   const project = makeProject();
+  if (args.includes("--calls")) {
+    await compareCalls(project, rounds).finally(() => rmSync(project, { recursive: true, force: true }));
+    return;
+  }
   const measured: ({ readonly node: string } & Cost)[] = [];
   try {
     const nodes = targets(project);
@@ -93,6 +100,76 @@ function targets(project: string): readonly (readonly [name: string, run: RunOnc
           : undefined,
     ],
   ];
+}
+
+/** Calls of a method until it counts as warm: by then V8 has compiled its functions to bytecode, and optimised few of them. */
+const COLD_CALLS = 20;
+
+/** A call as `targets.mjs` times it. */
+type TimedCall = {
+  readonly method: string;
+  readonly ms: number;
+  readonly cpuMs: number;
+  /** CPU time of the node from the answer to the next call. */
+  readonly cpuAfterMs: number;
+  /** From the answer before to this call. */
+  readonly clientMs: number;
+};
+
+const OVER_HTTP: Readonly<Record<string, () => Promise<Peer | undefined>>> = {
+  evmint: () => startEvmint(),
+  "evmint in memory": () => startEvmint({ extraArguments: ["--in-memory"] }),
+  anvil: () => startAnvil(),
+};
+
+async function compareCalls(project: string, rounds: number): Promise<void> {
+  const file = join(project, "calls.json");
+  const suites: { readonly node: string; readonly calls: readonly TimedCall[] }[] = [];
+  for (let round = 0; round < rounds; round++) {
+    for (const [node, start] of Object.entries(OVER_HTTP)) {
+      const peer = await start();
+      if (peer === undefined) continue;
+      try {
+        const url = `http://127.0.0.1:${peer.port}`;
+        runSuite(project, { SUITE_TARGET: url, SUITE_CALLS: file, SUITE_PID: String(peer.pid) });
+        suites.push({ node, calls: JSON.parse(readFileSync(file, "utf8")) as TimedCall[] });
+      } finally {
+        await peer.stop();
+      }
+    }
+  }
+  const rows = [...new Set(suites.map(({ node }) => node))].flatMap((node) => {
+    const own = suites.filter((suite) => suite.node === node).map(({ calls }) => calls);
+    const methods = [...new Set(own[0]!.map(({ method }) => method))].sort();
+    return [...methods, undefined].map((method) => callRow(node, method, own));
+  });
+  printTable(rows);
+  writeResult("test-suite-calls", rows, { tests: TESTS, rounds, coldCalls: COLD_CALLS });
+}
+
+/** @param method absent: all calls */
+function callRow(node: string, method: string | undefined, suites: readonly (readonly TimedCall[])[]) {
+  const own = suites.map((calls) => calls.filter((call) => method === undefined || call.method === method));
+  const of = (key: keyof Omit<TimedCall, "method">, part: (calls: readonly TimedCall[]) => readonly TimedCall[]) => {
+    const values = own.flatMap((calls) => part(calls).map((call) => call[key]));
+    return values.length === 0 ? "-" : median(values);
+  };
+  const cold = (calls: readonly TimedCall[]) => calls.slice(0, COLD_CALLS);
+  const warm = (calls: readonly TimedCall[]) => calls.slice(COLD_CALLS);
+  const total = (key: keyof Omit<TimedCall, "method">) =>
+    median(own.map((calls) => calls.reduce((sum, call) => sum + call[key], 0)));
+  return {
+    node,
+    method: method ?? "all",
+    calls: own[0]!.length,
+    "cold ms p50": of("ms", cold),
+    "warm ms p50": of("ms", warm),
+    "warm CPU ms p50": of("cpuMs", warm),
+    "all ms": total("ms"),
+    "all CPU ms": total("cpuMs"),
+    "CPU ms after answers": total("cpuAfterMs"),
+    "client ms between calls": total("clientMs"),
+  };
 }
 
 /** A folder with the suite as a test file of the runner. */

@@ -7,7 +7,12 @@ const token = JSON.parse(readFileSync(new URL("../../test/contracts/Token.json",
   readonly bytecode: string;
 };
 
+/** In the full block, as many on every node. */
 const TRANSFERS = 200;
+/** A new slot costs geth's dev chain, which has Amsterdam's rules, some 147,000 (EIP-8037). */
+const TRANSFER_GAS = "0x40000";
+/** Its default of 11.5 million has room for 78 of them. */
+const GETH_BLOCK_GAS = 100_000_000;
 const BATCH = 100;
 const BLOCK_SECONDS = 4;
 const WARM_UP_SECONDS = 0.5;
@@ -136,7 +141,8 @@ async function startPeers({ processes }: Options): Promise<readonly Peer[]> {
     const node = await startEvmint({ ...blocks, extraArguments });
     ours.push({ ...node, name: `evmint ${count}` });
   }
-  const others = [await startAnvil(blocks), await startGeth(blocks)];
+  const geth = await startGeth({ ...blocks, extraArguments: ["--dev.gaslimit", String(GETH_BLOCK_GAS)] });
+  const others = [await startAnvil(blocks), geth];
   return [...ours, ...others.filter((peer): peer is Peer => peer !== undefined)];
 }
 
@@ -164,20 +170,18 @@ async function prepare({ port, name }: Peer): Promise<Record<string, string>> {
 
   const deployment = await send({ data: token.bytecode + word(10 ** 6), gas: "0x200000" });
   const { contractAddress } = await receipt(port, deployment);
-  const transfers: string[] = [];
+  // All are sent in one interval, right after a block.
+  await untilNextBlock(port);
+  const hashes: string[] = [];
   for (let i = 0; i < TRANSFERS; i++) {
     const data = `0xa9059cbb${word(0x1000 + i)}${word(1)}`;
-    transfers.push(await send({ to: contractAddress, data, gas: "0x20000" }));
+    hashes.push(await send({ to: contractAddress, data, gas: TRANSFER_GAS }));
   }
-  const blocks = new Map<string, string[]>();
-  for (const hash of transfers) {
-    const { blockNumber } = await receipt(port, hash);
-    blocks.set(blockNumber, [...(blocks.get(blockNumber) ?? []), hash]);
-  }
-  const [fullest = "0x0", hashes = []] = [...blocks].sort((a, b) => b[1].length - a[1].length)[0] ?? [];
-  if (hashes.length < TRANSFERS) {
-    console.log(`${name}: the fullest block has ${hashes.length} transactions`);
-  }
+  const { blockNumber: full } = await receipt(port, hashes.at(-1)!);
+  // A log for each transaction: all of them are in this block, and succeeded.
+  const logs = await call<readonly unknown[]>(port, "eth_getLogs", [{ fromBlock: full, toBlock: full }]);
+  if (logs.length !== TRANSFERS) throw new Error(`${name}: block ${full} has ${logs.length} of ${TRANSFERS} transfers`);
+  console.log(`${name}: block ${full} has ${logs.length} transfers`);
 
   const request = (method: string, ...params: readonly unknown[]) => ({ method, params });
   const single = (body: object) => JSON.stringify({ jsonrpc: "2.0", id: 1, ...body });
@@ -187,14 +191,14 @@ async function prepare({ port, name }: Peer): Promise<Record<string, string>> {
   const transfer = { from: account, to: contractAddress, data: `0xa9059cbb${word(7)}${word(1)}` };
   const blockNumber = request("eth_blockNumber");
   const tokenCall = request("eth_call", balanceOf, "latest");
-  const blockRange = { fromBlock: fullest, toBlock: fullest, address: contractAddress };
+  const blockRange = { fromBlock: full, toBlock: full, address: contractAddress };
   return {
     blockNumber: single(blockNumber),
     getBalance: single(request("eth_getBalance", account, "latest")),
     call: single(tokenCall),
     estimateGas: single(request("eth_estimateGas", transfer)),
     receipt: single(request("eth_getTransactionReceipt", hashes.at(-1))),
-    "block full": single(request("eth_getBlockByNumber", fullest, true)),
+    "block full": single(request("eth_getBlockByNumber", full, true)),
     // Of one recipient: one log.
     "logs small": single(request("eth_getLogs", { ...blockRange, topics: [null, null, `0x${word(0x1000)}`] })),
     "logs large": single(request("eth_getLogs", { ...blockRange, fromBlock: "0x0" })),
@@ -203,6 +207,12 @@ async function prepare({ port, name }: Peer): Promise<Record<string, string>> {
     "batch of 100 blockNumber": batch(blockNumber),
     "batch of 100 call": batch(tokenCall),
   };
+}
+
+async function untilNextBlock(port: number): Promise<void> {
+  const number = () => call<string>(port, "eth_blockNumber", []);
+  const before = await number();
+  while ((await number()) === before) await new Promise((done) => setTimeout(done, 50));
 }
 
 async function receipt(port: number, hash: string): Promise<Receipt> {

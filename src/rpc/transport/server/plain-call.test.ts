@@ -19,9 +19,11 @@ const aRequest = fc
     ),
     body: fc.integer({ min: 0, max: 50 }).map((length) => "x".repeat(length)),
     extra: fc.oneof({ weight: 5, arbitrary: fc.constant(0) }, fc.integer({ min: 0, max: 3 })),
+    sign: fc.oneof({ weight: 5, arbitrary: fc.constant("") }, fc.constantFrom("0", "0000000000", "+", " ", "x")),
+    unit: fc.oneof({ weight: 5, arbitrary: fc.constant("") }, fc.constantFrom(" ", "x", "\r")),
   })
-  .map(({ headers, body, extra }) => {
-    const lines = [...headers, `Content-Length: ${body.length + extra}`];
+  .map(({ headers, body, extra, sign, unit }) => {
+    const lines = [...headers, `Content-Length: ${sign}${body.length + extra}${unit}`];
     return `POST / HTTP/1.1\r\n${lines.map((line) => `${line}\r\n`).join("")}\r\n${body}`;
   });
 

@@ -8,6 +8,9 @@ export type PlainCall = {
   readonly wantsGzip: boolean;
   /** W3C's header, where calls are traced. */
   readonly traceparent: string | undefined;
+  /** The digits of its Content-Length. */
+  readonly lengthStart: number;
+  readonly lengthEnd: number;
   readonly bodyStart: number;
   /** Behind the body: where the next request begins. */
   readonly end: number;
@@ -21,6 +24,8 @@ const TAB = 0x09;
 const LF = 0x0a;
 const CR = 0x0d;
 const SPACE = 0x20;
+const ZERO = 0x30;
+const NINE = 0x39;
 const COLON = 0x3a;
 
 /** The only headers of a plain call. Headers with an effect are read below, the others change nothing here. */
@@ -74,6 +79,8 @@ export function recognisePlainCall(
   let encodings: string | undefined;
   let traceparent: string | undefined;
   let length = -1;
+  let lengthStart = 0;
+  let lengthEnd = 0;
   let hasConnection = false;
   while (at < limit && bytes[at] !== CR) {
     const nameStart = at;
@@ -95,6 +102,8 @@ export function recognisePlainCall(
         if (length !== -1) return undefined;
         length = decimal(bytes, valueStart, at);
         if (length === -1) return undefined;
+        lengthStart = valueStart;
+        lengthEnd = at;
         break;
       case CONTENT_TYPE:
         if (contentType !== undefined) return undefined;
@@ -121,14 +130,15 @@ export function recognisePlainCall(
   const bodyStart = at + 2;
   const end = bodyStart + length;
   if (length === -1 || length > bodyBytesMax || end > bytes.length) return undefined;
-  return { host, contentType, wantsGzip: acceptsGzip(encodings), traceparent, bodyStart, end };
+  const wantsGzip = acceptsGzip(encodings);
+  return { host, contentType, wantsGzip, traceparent, lengthStart, lengthEnd, bodyStart, end };
 }
 
-/** Heads that a connection remembers, and the bytes of the longest: a client that polls sends two in turn. */
-const REMEMBERED_MAX = 2;
+/** Bytes of the longest head that a connection remembers. */
 const REMEMBERED_BYTES_MAX = 512;
 
-type RememberedHead = { readonly bytes: Buffer; readonly call: PlainCall };
+/** A head without the digits of its Content-Length. */
+type RememberedHead = { readonly before: Buffer; readonly after: Buffer; readonly call: PlainCall };
 
 /**
  * `recognisePlainCall` for the calls of one connection, whose heads are the same but for the length of the body: a head that was
@@ -137,8 +147,7 @@ type RememberedHead = { readonly bytes: Buffer; readonly call: PlainCall };
 export class PlainCallReader {
   readonly #bodyBytesMax: number;
   readonly #isTraced: boolean;
-  readonly #heads: RememberedHead[] = [];
-  #next = 0;
+  #head: RememberedHead | undefined;
 
   constructor(bodyBytesMax: number, isTraced = false) {
     this.#bodyBytesMax = bodyBytesMax;
@@ -147,21 +156,31 @@ export class PlainCallReader {
 
   /** As `recognisePlainCall`. */
   read(bytes: Buffer, start: number): PlainCall | undefined {
-    for (const { bytes: head, call } of this.#heads) {
-      const bodyStart = start + head.length;
-      const end = bodyStart + (call.end - call.bodyStart);
-      if (end > bytes.length || head.compare(bytes, start, bodyStart) !== 0) continue;
-      const { host, contentType, wantsGzip, traceparent } = call;
-      return { host, contentType, wantsGzip, traceparent, bodyStart, end };
-    }
+    const known = this.#head === undefined ? undefined : this.#readKnown(this.#head, bytes, start);
+    if (known !== undefined) return known;
     const call = recognisePlainCall(bytes, start, this.#bodyBytesMax, this.#isTraced);
     if (call !== undefined && call.bodyStart - start <= REMEMBERED_BYTES_MAX) {
-      // A copy: a view would retain all that was received with it.
-      const head = Buffer.from(bytes.subarray(start, call.bodyStart));
-      this.#heads[this.#next] = { bytes: head, call };
-      this.#next = (this.#next + 1) % REMEMBERED_MAX;
+      // Copies: a view would retain all that was received with it.
+      const before = Buffer.from(bytes.subarray(start, call.lengthStart));
+      const after = Buffer.from(bytes.subarray(call.lengthEnd, call.bodyStart));
+      this.#head = { before, after, call };
     }
     return call;
+  }
+
+  #readKnown({ before, after, call }: RememberedHead, bytes: Buffer, start: number): PlainCall | undefined {
+    const lengthStart = start + before.length;
+    if (lengthStart >= bytes.length || before.compare(bytes, start, lengthStart) !== 0) return undefined;
+    let lengthEnd = lengthStart;
+    while (bytes[lengthEnd]! >= ZERO && bytes[lengthEnd]! <= NINE) lengthEnd++;
+    const length = decimal(bytes, lengthStart, lengthEnd);
+    const bodyStart = lengthEnd + after.length;
+    const end = bodyStart + length;
+    if (length === -1 || length > this.#bodyBytesMax || end > bytes.length) return undefined;
+    // A few bytes, mostly: a loop takes less than a call of `compare`.
+    for (let i = 0; i < after.length; i++) if (after[i] !== bytes[lengthEnd + i]) return undefined;
+    const { host, contentType, wantsGzip, traceparent } = call;
+    return { host, contentType, wantsGzip, traceparent, lengthStart, lengthEnd, bodyStart, end };
   }
 }
 
@@ -194,7 +213,7 @@ function decimal(bytes: Buffer, start: number, end: number): number {
   if (end === start || end - start > 9) return -1;
   let value = 0;
   for (let at = start; at < end; at++) {
-    const digit = bytes[at]! - 0x30;
+    const digit = bytes[at]! - ZERO;
     if (digit < 0 || digit > 9) return -1;
     value = value * 10 + digit;
   }

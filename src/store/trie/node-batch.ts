@@ -9,7 +9,10 @@ const CHUNK_MIN = 4_096;
 const CHUNK_MAX = 1 << 18;
 const ENTRIES_MIN = 16;
 
-/** Numbers of an entry: which of the owners and chunks, where it begins in the chunk, length of the path and of the RLP, `placeWord`. */
+/**
+ * Numbers of an entry: which of the owners and chunks, where it begins in the chunk, length of the path and of the RLP, `placeWord`, and
+ * one that each path of up to two nibbles has for itself.
+ */
 export const OWNER = 0;
 const CHUNK = 1;
 const START = 2;
@@ -17,7 +20,8 @@ export const PATH_LENGTH = 3;
 /** 0: a node that is replaced. */
 export const LENGTH = 4;
 export const PLACE = 5;
-export const COLUMNS = 6;
+export const SHORT_PATH = 6;
+export const COLUMNS = 7;
 
 /**
  * The nodes that an update creates and replaces, in order, in a few large arrays: one object for each node would cost the garbage
@@ -105,6 +109,7 @@ export class NodeBatch implements Iterable<TrieNode> {
       to[row + PATH_LENGTH] = from[at + PATH_LENGTH]!;
       to[row + LENGTH] = from[at + LENGTH]!;
       to[row + PLACE] = from[at + PLACE]!;
+      to[row + SHORT_PATH] = from[at + SHORT_PATH]!;
     }
     this.#size += batch.#size;
     this.#bytes += batch.#bytes;
@@ -132,18 +137,6 @@ export class NodeBatch implements Iterable<TrieNode> {
 
   pathLength(index: number): number {
     return this.#columns[index * COLUMNS + PATH_LENGTH]!;
-  }
-
-  /** A distinct number for each path of up to two nibbles. */
-  shortPath(index: number): number {
-    const columns = this.#columns;
-    const row = index * COLUMNS;
-    const chunk = this.#chunks[columns[row + CHUNK]!]!;
-    const start = columns[row + START]!;
-    const end = start + columns[row + PATH_LENGTH]!;
-    let number = 1;
-    for (let at = start; at < end; at++) number = number * 16 + chunk[at]!;
-    return number;
   }
 
   /** A view, as the two that follow. */
@@ -181,6 +174,18 @@ export class NodeBatch implements Iterable<TrieNode> {
     const chunk = this.#chunks[columns[row + CHUNK]!]!;
     const start = columns[row + START]! + columns[row + PATH_LENGTH]!;
     for (let i = 0; i < HASH_LENGTH; i++) if (chunk[start + i] !== hash[i]) return false;
+    return true;
+  }
+
+  /** True when the entry has the hash of entry `other` of `batch`. */
+  hasHashOf(index: number, batch: NodeBatch, other: number): boolean {
+    const row = index * COLUMNS;
+    const chunk = this.#chunks[this.#columns[row + CHUNK]!]!;
+    const start = this.#columns[row + START]! + this.#columns[row + PATH_LENGTH]!;
+    const otherRow = other * COLUMNS;
+    const otherChunk = batch.#chunks[batch.#columns[otherRow + CHUNK]!]!;
+    const otherStart = batch.#columns[otherRow + START]! + batch.#columns[otherRow + PATH_LENGTH]!;
+    for (let i = 0; i < HASH_LENGTH; i++) if (chunk[start + i] !== otherChunk[otherStart + i]) return false;
     return true;
   }
 
@@ -267,7 +272,12 @@ export class NodeBatch implements Iterable<TrieNode> {
     this.#used += needed;
     if ((this.#size + 1) * COLUMNS > this.#columns.length) this.#grow(this.#size + 1);
     const chunk = this.#chunk;
-    for (let i = 0; i < depth; i++) chunk[start + i] = path[pathStart + i]!;
+    let shortPath = 1;
+    for (let i = 0; i < depth; i++) {
+      const nibble = path[pathStart + i]!;
+      chunk[start + i] = nibble;
+      shortPath = (shortPath << 4) | nibble;
+    }
     const columns = this.#columns;
     const row = this.#size++ * COLUMNS;
     columns[row + OWNER] = owners.length - 1;
@@ -276,6 +286,7 @@ export class NodeBatch implements Iterable<TrieNode> {
     columns[row + PATH_LENGTH] = depth;
     columns[row + LENGTH] = length;
     columns[row + PLACE] = placeWord(owner, path, pathStart, depth);
+    columns[row + SHORT_PATH] = shortPath;
     return start;
   }
 

@@ -1,5 +1,7 @@
 import { equalBytes } from "../../base/primitives/bytes.ts";
 import { copyShared } from "../../base/primitives/slab.ts";
+import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
+import { FEW_KEYS_MAX, updateFewKeys } from "./few-keys.ts";
 import { updateTrie } from "./in-place-update.ts";
 import type { NodeBatch } from "./node-batch.ts";
 import type { NodeCache } from "./node-cache.ts";
@@ -46,6 +48,12 @@ export function createTrie(nodes: TrieNodeReader, cache: NodeCache, owner: Uint8
       });
     },
     update(root, changes, batch) {
+      const values: (Uint8Array | undefined)[] = [];
+      const count = changes.keys.length;
+      if (count > 0 && count <= FEW_KEYS_MAX && !equalBytes(root, EMPTY_TRIE_ROOT_BYTES)) {
+        const next = updateFewKeys(root, changes, values, { owner, source, cache, batch });
+        if (next !== undefined) return { root: next, isSame: equalBytes(next, root) };
+      }
       // The next update will know the value of a leaf as this one does, and the cache has room for more branches.
       const cachesLeaves = changes.knownValue === undefined;
       const sink: NodeSink = {
@@ -60,7 +68,11 @@ export function createTrie(nodes: TrieNodeReader, cache: NodeCache, owner: Uint8
         },
         replace: (path, depth, hash) => batch.replace(owner, path, depth, hash),
       };
-      const next = updateTrie(root, { source, changes, sink });
+      const next = updateTrie(root, {
+        source,
+        changes: values.length === 0 ? changes : withValues(changes, values),
+        sink,
+      });
       return { root: next, isSame: equalBytes(next, root) };
     },
     prove(root, key) {
@@ -73,4 +85,9 @@ export function createTrie(nodes: TrieNodeReader, cache: NodeCache, owner: Uint8
       return proof;
     },
   };
+}
+
+/** `changes` of which these values are known: each is asked for once. */
+function withValues(changes: TrieChanges, values: readonly (Uint8Array | undefined)[]): TrieChanges {
+  return { ...changes, valueOf: (index) => values[index] };
 }

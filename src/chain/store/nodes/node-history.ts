@@ -7,7 +7,7 @@ import type { Kv, KvWriter } from "../../../store/storage/kv.ts";
 import { numberFromKey, numberKey, TABLE, tableKey } from "../../../store/storage/schema.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../../store/trie/empty-root.ts";
 import { childReference, decodeNode, HASH_LENGTH } from "../../../store/trie/node.ts";
-import { COLUMNS, LENGTH, type NodeBatch, OWNER, PATH_LENGTH } from "../../../store/trie/node-batch.ts";
+import { COLUMNS, LENGTH, type NodeBatch, OWNER, PATH_LENGTH, SHORT_PATH } from "../../../store/trie/node-batch.ts";
 import type { TrieNodeReader } from "../../../store/trie/node-store.ts";
 import { CHILD_VERSION, CHILDREN, NodeVersions, wholeVersion } from "./node-version.ts";
 
@@ -110,7 +110,7 @@ export class NodeHistory {
         owner = columns[i * COLUMNS + OWNER]!;
         ownerText = latin1FromBytes(batch.owner(i));
       }
-      const place = ownerText + String.fromCharCode(batch.shortPath(i));
+      const place = ownerText + String.fromCharCode(columns[i * COLUMNS + SHORT_PATH]!);
       if (columns[i * COLUMNS + LENGTH] !== 0) added.set(place, i);
       else {
         added.delete(place);
@@ -119,7 +119,7 @@ export class NodeHistory {
     }
     for (const [place, entry] of added) {
       const replacedAt = replaced.get(place);
-      if (replacedAt !== undefined && batch.hasHash(replacedAt, batch.hash(entry))) continue;
+      if (replacedAt !== undefined && batch.hasHashOf(replacedAt, batch, entry)) continue;
       const versions = this.#versionsAt(place);
       const old = replacedAt === undefined ? undefined : { batch, entry: replacedAt };
       this.#note(versions, {
@@ -130,8 +130,7 @@ export class NodeHistory {
       });
     }
     for (const [place, entry] of replaced) {
-      if (batch.owner(entry).length === 0 || batch.pathLength(entry) > 0) continue;
-      if (added.has(place)) continue;
+      if (added.has(place) || batch.owner(entry).length === 0 || batch.pathLength(entry) > 0) continue;
       this.#note(this.#versionsAt(place), { number, batch, entry, before: undefined });
     }
   }
@@ -404,7 +403,7 @@ function versionBefore(
 ): Version | Uint8Array | undefined {
   if (last !== undefined && "row" in last) {
     if (last.node !== undefined && batch.hasHash(entry, last.node)) return last.node.subarray(HASH_LENGTH);
-  } else if (last !== undefined && batch.hasHash(entry, last.batch.hash(last.entry))) return last;
+  } else if (last !== undefined && batch.hasHashOf(entry, last.batch, last.entry)) return last;
   const rlp = before.node(batch.owner(entry), batch.path(entry), batch.hash(entry));
   return rlp && copyShared(rlp, 0, rlp.length);
 }

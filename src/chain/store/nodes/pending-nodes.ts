@@ -79,7 +79,8 @@ export class PendingNodes implements WaitingNodes {
         this.#newestOf[place] = -1;
       } else {
         this.#newestOf[place] = entry;
-        this.#indexHash(entry);
+        if (this.#hashCount * 2 >= this.#byHash.length) this.#growHashes(entry);
+        this.#insertHash(entry);
       }
     }
   }
@@ -180,19 +181,11 @@ export class PendingNodes implements WaitingNodes {
     }
   }
 
-  #indexHash(entry: number): void {
-    if (this.#hashCount * 2 >= this.#byHash.length) {
-      this.#byHash = new Int32Array(this.#byHash.length * 2);
-      this.#hashCount = 0;
-      this.#indexHashesBefore(entry);
-    }
-    this.#insertHash(entry);
-  }
-
-  #indexHashesBefore(end: number): void {
-    for (let entry = 0; entry < end; entry++) {
-      if (!this.nodes.isReplaced(entry)) this.#insertHash(entry);
-    }
+  /** Doubles the table of hashes, which has the nodes before entry `end`. */
+  #growHashes(end: number): void {
+    this.#byHash = new Int32Array(this.#byHash.length * 2);
+    this.#hashCount = 0;
+    for (let entry = 0; entry < end; entry++) if (!this.nodes.isReplaced(entry)) this.#insertHash(entry);
   }
 
   #insertHash(entry: number): void {

@@ -21,9 +21,7 @@ export function hashFromBytes(bytes: Uint8Array): Hash {
   return bytesToHex(bytes) as Hash;
 }
 
-export function hashToBytes(hash: Hash): Uint8Array {
-  return hexToBytes(hash);
-}
+export const hashToBytes: (hash: Hash) => Uint8Array = hexToBytes;
 
 /** The 32-byte big-endian word of `value`, 0 ≤ value < 2^256: how a storage slot number is written. */
 export function hashFromBigint(value: bigint): Hash {

@@ -30,6 +30,12 @@ const DEPTH_MAX = 64;
 
 export function encodeRlp(item: RlpItem): Uint8Array {
   if (!(item instanceof Uint8Array)) return encodeList(item, 0);
+  if (item.length < 56 && item.length !== 1) {
+    const bytes = new Uint8Array(1 + item.length);
+    bytes[0] = 0x80 + item.length;
+    bytes.set(item, 1);
+    return bytes;
+  }
   const bytes = new Uint8Array(encodedLength(item));
   writeRlp(item, bytes, 0);
   return bytes;
@@ -197,7 +203,7 @@ export type RlpPrefix = {
 /** The prefix of the item at `offset`, for an item that must end at `end` or before. */
 function readPrefix(bytes: Uint8Array, offset: number, end: number, depth: number): RlpPrefix {
   const prefix = rlpPrefix(bytes, offset, end, depth);
-  if (hasShorterForm(bytes, offset, prefix)) throw new NonCanonicalSizeError();
+  if (prefix.length === 1 && hasShorterForm(bytes, offset, prefix)) throw new NonCanonicalSizeError();
   return prefix;
 }
 

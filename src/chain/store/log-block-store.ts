@@ -571,7 +571,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
     for (const { address, account, storage } of accounts) {
       // One without slots is there because it changed: no need to look.
       if (storage.size === 0 || account === null) continue;
-      if (sameAccount(account, this.headState.account(address))) unchanged.add(address);
+      if (sameAccount(account, this.headState.decoded.account(address))) unchanged.add(address);
     }
     return unchanged;
   }

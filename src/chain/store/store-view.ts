@@ -69,7 +69,7 @@ export abstract class StoreView implements ReadableBlockStore {
     );
     this.#states = {
       index,
-      head: this.headState,
+      head: this.headState.decoded,
       historic: this.historic,
       isWriter,
       view: this,

@@ -1,7 +1,7 @@
-import { bigintToBytes, bytesToBigint } from "../../base/primitives/bytes.ts";
+import { bytesToBigint } from "../../base/primitives/bytes.ts";
 import { hashFromBytes, hashToBytes } from "../../base/primitives/hash.ts";
 import { writeHex } from "../../base/primitives/hex.ts";
-import { decodeRlp, encodeRlp, InvalidRlpError } from "../../base/primitives/rlp.ts";
+import { decodeRlp, InvalidRlpError } from "../../base/primitives/rlp.ts";
 import { copyShared } from "../../base/primitives/slab.ts";
 import { EMPTY_CODE_HASH } from "../../base/types/constants.ts";
 import type { Account } from "./account.ts";
@@ -89,7 +89,7 @@ function notAnAccount(): InvalidRlpError {
 
 /** The value of a slot as stored in a leaf of a storage trie; undefined for 0: such slots are not in the trie. */
 export function encodeSlotValue(value: bigint): Uint8Array | undefined {
-  return value === 0n ? undefined : encodeRlp(bigintToBytes(value));
+  return value === 0n ? undefined : copyShared(encoded, 0, writeInteger(value, 0));
 }
 
 /** @throws InvalidRlpError */

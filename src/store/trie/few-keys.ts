@@ -1,7 +1,7 @@
 import { EMPTY_BYTES } from "../../base/primitives/bytes.ts";
 import { keccakMessage } from "../../base/primitives/keccak.ts";
 import { isLeafPath, isLeafPathOf, nibblesOf } from "./nibbles.ts";
-import { BRANCH_ITEMS, contentStart, HASH_LENGTH, isHashItem, readItems, stringContent } from "./node.ts";
+import { BRANCH_ITEMS, contentStart, HASH_ITEM, HASH_LENGTH, readItems, stringContent } from "./node.ts";
 import type { NodeBatch } from "./node-batch.ts";
 import type { NodeCache } from "./node-cache.ts";
 import { encodeBranch, leafPayloadLength, writeLeaf } from "./node-encoder.ts";
@@ -108,7 +108,7 @@ function placesOf(root: Uint8Array, keys: readonly Uint8Array[], source: NodeSou
         const at = items[nibble]!;
         let childRlp = EMPTY_BYTES;
         if (rlp.length > 0 && rlp[at] !== NOTHING) {
-          if (!isHashItem(rlp, at)) return undefined;
+          if (rlp[at] !== HASH_ITEM) return undefined;
           childRlp =
             source.take(rlp, at + 1) ?? source.read(rlp.subarray(at + 1, at + 1 + HASH_LENGTH), path, depth + 1);
         }
@@ -193,7 +193,7 @@ function writePlaces(root: Uint8Array, places: readonly Place[], { owner, batch,
     if (parent === undefined) batch.replace(owner, path, 0, root);
     else if (parent.rlp.length > 0) {
       const at = parent.items[path[depth - 1]!]!;
-      if (isHashItem(parent.rlp, at)) {
+      if (parent.rlp[at] === HASH_ITEM) {
         batch.replace(owner, path, depth, parent.rlp.subarray(at + 1, at + 1 + HASH_LENGTH));
       }
     }
@@ -205,8 +205,7 @@ function writePlaces(root: Uint8Array, places: readonly Place[], { owner, batch,
       place.children === undefined
         ? writeLeaf(place.key, depth, place.value, place.payload, keccakMessage, 0)
         : writeBranch(place, place.children);
-    place.hash = batch.add(owner, path, depth, keccakMessage, length);
-    batch.cacheLast(cache);
+    place.hash = batch.add(owner, path, depth, keccakMessage, length, cache);
   }
   return places[0]!.hash;
 }
@@ -215,7 +214,7 @@ function writePlaces(root: Uint8Array, places: readonly Place[], { owner, batch,
 function writeBranch({ rlp, items }: Place, children: readonly (Place | undefined)[]): number {
   if (rlp.length > 0) {
     let nibble = 0;
-    while (nibble < 16 && (children[nibble] === undefined || isHashItem(rlp, items[nibble]!))) nibble++;
+    while (nibble < 16 && (children[nibble] === undefined || rlp[items[nibble]!] === HASH_ITEM)) nibble++;
     if (nibble === 16) {
       // No item moves.
       keccakMessage.set(rlp);

@@ -57,11 +57,7 @@ export function createTrie(nodes: TrieNodeReader, cache: NodeCache, owner: Uint8
       // The next update will know the value of a leaf as this one does, and the cache has room for more branches.
       const cachesLeaves = changes.knownValue === undefined;
       const sink: NodeSink = {
-        add(path, depth, rlp, length) {
-          const hash = batch.add(owner, path, depth, rlp, length);
-          batch.cacheLast(cache);
-          return hash;
-        },
+        add: (path, depth, rlp, length) => batch.add(owner, path, depth, rlp, length, cache),
         addHashed(bytes, pathStart, depth, length, isLeaf) {
           batch.addHashed(owner, bytes, pathStart, depth, length);
           if (cachesLeaves || !isLeaf) batch.cacheLast(cache);

@@ -120,10 +120,10 @@ export function createChain(modules: {
     genesisConfig,
     consensusDataOf: (number) => store.consensusDataOf(number),
     commit(record, nodes) {
-      invariant(
-        record.block.header.parentHash === head.block.hash,
-        `block ${record.block.header.number} must follow head ${head.block.header.number}`,
-      );
+      const { parentHash, number } = record.block.header;
+      if (parentHash !== head.block.hash) {
+        invariant(false, `block ${number} must follow head ${head.block.header.number}`);
+      }
       store.append(record, nodes);
       head = record;
       if (record.changes.accounts.some(({ address }) => address === RULES_ADDRESS)) followAgreement();

@@ -66,7 +66,7 @@ export function headerItem(header: Header): readonly RlpItem[] {
       missing ??= field;
       continue;
     }
-    invariant(missing === undefined, `a header with ${field} has ${missing} too`);
+    if (missing !== undefined) invariant(false, `a header with ${field} has ${missing} too`);
     items.push(typeof value === "bigint" ? bigintToBytes(value) : hashToBytes(value));
   }
   const hasList = header.blockAccessListHash !== undefined;

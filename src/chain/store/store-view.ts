@@ -162,7 +162,7 @@ export abstract class StoreView implements ReadableBlockStore {
   }
 
   stateAt(number: number): StateReader {
-    invariant(this.isStored(number), `block ${number} must be stored to read its state`);
+    if (!this.isStored(number)) invariant(false, `block ${number} must be stored to read its state`);
     // Of the newest state most is in memory, and looking at the published head costs more than reading it there.
     if (number !== this.head()) this.#states.assertNotPruned(number);
     return new StoredState(number, this.#states);

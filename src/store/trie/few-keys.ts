@@ -4,7 +4,7 @@ import { isLeafPath, isLeafPathOf, nibblesOf } from "./nibbles.ts";
 import { BRANCH_ITEMS, contentStart, HASH_ITEM, HASH_LENGTH, readItems, stringContent } from "./node.ts";
 import type { NodeBatch } from "./node-batch.ts";
 import type { NodeCache } from "./node-cache.ts";
-import { encodeBranch, leafPayloadLength, writeLeaf } from "./node-encoder.ts";
+import { leafPayloadLength, writeLeaf } from "./node-encoder.ts";
 import type { NodeSource } from "./node-store.ts";
 import { REPORTED_DEPTH } from "./subtrie.ts";
 import type { TrieChanges } from "./trie-update.ts";
@@ -212,27 +212,33 @@ function writePlaces(root: Uint8Array, places: readonly Place[], { owner, batch,
 
 /** Writes the branch with the hashes of its children to `keccakMessage`; its length. */
 function writeBranch({ rlp, items }: Place, children: readonly (Place | undefined)[]): number {
-  if (rlp.length > 0) {
-    let nibble = 0;
-    while (nibble < 16 && (children[nibble] === undefined || rlp[items[nibble]!] === HASH_ITEM)) nibble++;
-    if (nibble === 16) {
-      // No item moves.
-      keccakMessage.set(rlp);
-      for (nibble = 0; nibble < 16; nibble++) {
-        const child = children[nibble];
-        if (child !== undefined) keccakMessage.set(child.hash, items[nibble]! + 1);
-      }
-      return rlp.length;
-    }
+  let payload = 1;
+  for (let nibble = 0; nibble < 16; nibble++) {
+    if (children[nibble] !== undefined) payload += 1 + HASH_LENGTH;
+    else payload += rlp.length === 0 ? 1 : items[nibble + 1]! - items[nibble]!;
   }
-  let changed = 0;
-  const references: (Uint8Array | undefined)[] = new Array(16);
+  let at = 0;
+  if (payload < 56) keccakMessage[at++] = 0xc0 + payload;
+  else if (payload < 256) {
+    keccakMessage[at++] = 0xf8;
+    keccakMessage[at++] = payload;
+  } else {
+    keccakMessage[at++] = 0xf9;
+    keccakMessage[at++] = payload >> 8;
+    keccakMessage[at++] = payload & 255;
+  }
   for (let nibble = 0; nibble < 16; nibble++) {
     const child = children[nibble];
-    if (child === undefined) continue;
-    changed |= 1 << nibble;
-    references[nibble] = child.hash;
+    if (child !== undefined) {
+      keccakMessage[at++] = HASH_ITEM;
+      keccakMessage.set(child.hash, at);
+      at += HASH_LENGTH;
+    } else if (rlp.length === 0 || rlp[items[nibble]!] === NOTHING) keccakMessage[at++] = NOTHING;
+    else {
+      keccakMessage.set(rlp.subarray(items[nibble]!, items[nibble + 1]!), at);
+      at += items[nibble + 1]! - items[nibble]!;
+    }
   }
-  const old = rlp.length === 0 ? undefined : ({ kind: "branch", rlp, offsets: items } as const);
-  return encodeBranch({ old, changed, references, value: undefined }).length;
+  keccakMessage[at++] = NOTHING;
+  return at;
 }

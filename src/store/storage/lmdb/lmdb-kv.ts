@@ -154,7 +154,7 @@ class LmdbKv implements Kv, KvWriter {
   }
 
   view(key: Uint8Array): Uint8Array | undefined {
-    invariant(!this.#closed, "the store must be open");
+    if (this.#closed) invariant(false, "the store must be open");
     // A buffer that is used again and again: its `length` is that of the value, its `byteLength` is not.
     let stored: Buffer | undefined;
     this.#reads++;

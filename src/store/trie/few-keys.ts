@@ -10,7 +10,7 @@ import { REPORTED_DEPTH } from "./subtrie.ts";
 import type { TrieChanges } from "./trie-update.ts";
 
 /** An update of more keys shares enough of its way to gain from hashing two nodes at a time. */
-export const FEW_KEYS_MAX = 16;
+export const FEW_KEYS_MAX = 8;
 
 const NOTHING = 0x80;
 /** A shorter node has no hash, and a longer one no room where nodes are hashed. */
@@ -227,16 +227,21 @@ function writeBranch({ rlp, items }: Place, children: readonly (Place | undefine
     keccakMessage[at++] = payload >> 8;
     keccakMessage[at++] = payload & 255;
   }
-  for (let nibble = 0; nibble < 16; nibble++) {
+  for (let nibble = 0; nibble < 16; ) {
     const child = children[nibble];
     if (child !== undefined) {
       keccakMessage[at++] = HASH_ITEM;
       keccakMessage.set(child.hash, at);
       at += HASH_LENGTH;
-    } else if (rlp.length === 0 || rlp[items[nibble]!] === NOTHING) keccakMessage[at++] = NOTHING;
-    else {
-      keccakMessage.set(rlp.subarray(items[nibble]!, items[nibble + 1]!), at);
-      at += items[nibble + 1]! - items[nibble]!;
+      nibble++;
+    } else if (rlp.length === 0) {
+      keccakMessage[at++] = NOTHING;
+      nibble++;
+    } else {
+      const start = items[nibble]!;
+      while (nibble < 16 && children[nibble] === undefined) nibble++;
+      keccakMessage.set(rlp.subarray(start, items[nibble]!), at);
+      at += items[nibble]! - start;
     }
   }
   keccakMessage[at++] = NOTHING;

@@ -1,4 +1,4 @@
-import { invariant } from "../base/errors.ts";
+import { InvariantError, invariant } from "../base/errors.ts";
 import type { ChainConfig } from "../base/params/chain-config.ts";
 import type { Address } from "../base/primitives/address.ts";
 import { EMPTY_BYTES } from "../base/primitives/bytes.ts";
@@ -120,10 +120,10 @@ export function createChain(modules: {
     genesisConfig,
     consensusDataOf: (number) => store.consensusDataOf(number),
     commit(record, nodes) {
-      invariant(
-        record.block.header.parentHash === head.block.hash,
-        `block ${record.block.header.number} must follow head ${head.block.header.number}`,
-      );
+      const { parentHash, number } = record.block.header;
+      if (parentHash !== head.block.hash) {
+        throw new InvariantError(`block ${number} must follow head ${head.block.header.number}`);
+      }
       store.append(record, nodes);
       head = record;
       if (record.changes.accounts.some(({ address }) => address === RULES_ADDRESS)) followAgreement();

@@ -105,7 +105,8 @@ export function hardforkAt(config: ChainConfig, point: ForkPoint): Hardfork {
   // Only a call that overrides its block's number can be both post-merge and pre-London: then block numbers decide, as in geth.
   if (isPostMerge(config, point) && (config.londonBlock ?? 0) <= point.number) {
     for (const { hardfork, field } of RULES_BY_TIME) {
-      if (isTimeForkActive(config, field, point.timestamp)) return hardfork;
+      const time = config[field];
+      if (time !== undefined && time <= point.timestamp) return hardfork;
     }
     return "paris";
   }

@@ -28,9 +28,7 @@ export function addressFromWord(word: bigint): Address {
   return `0x${BigInt.asUintN(160, word).toString(16).padStart(40, "0")}` as Address;
 }
 
-export function addressToBytes(address: Address): Uint8Array {
-  return hexToBytes(address);
-}
+export const addressToBytes: (address: Address) => Uint8Array = hexToBytes;
 
 /** EIP-55 mixed-case form, for display. */
 export function checksumAddress(address: Address): string {

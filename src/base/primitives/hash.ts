@@ -21,9 +21,7 @@ export function hashFromBytes(bytes: Uint8Array): Hash {
   return bytesToHex(bytes) as Hash;
 }
 
-export function hashToBytes(hash: Hash): Uint8Array {
-  return hexToBytes(hash);
-}
+export const hashToBytes: (hash: Hash) => Uint8Array = hexToBytes;
 
 /** `value` as a 32-byte big-endian word, 0 ≤ value < 2^256: the form of a storage slot number. */
 export function hashFromBigint(value: bigint): Hash {

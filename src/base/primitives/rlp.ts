@@ -30,6 +30,12 @@ const DEPTH_MAX = 64;
 
 export function encodeRlp(item: RlpItem): Uint8Array {
   if (!(item instanceof Uint8Array)) return encodeList(item, 0);
+  if (item.length < 56 && item.length !== 1) {
+    const bytes = new Uint8Array(1 + item.length);
+    bytes[0] = 0x80 + item.length;
+    bytes.set(item, 1);
+    return bytes;
+  }
   const bytes = new Uint8Array(encodedLength(item));
   writeRlp(item, bytes, 0);
   return bytes;
@@ -174,6 +180,37 @@ export function writeRlp(item: RlpItem, out: Uint8Array, offset: number): number
   return at;
 }
 
+/** Four words of 64 bits: the integer that is being written. */
+const WORDS_LENGTH = 32;
+const integerBytes = new Uint8Array(WORDS_LENGTH);
+const integer = new DataView(integerBytes.buffer);
+const WORD_LIMIT = 2n ** 64n;
+
+/** Writes the RLP of an integer below 2^256 at `offset` of `out`; returns where it ends. */
+export function writeRlpInteger(value: bigint, out: Uint8Array, offset: number): number {
+  if (value === 0n) {
+    out[offset] = 0x80;
+    return offset + 1;
+  }
+  if (value < 0x80n) {
+    out[offset] = Number(value);
+    return offset + 1;
+  }
+  // The last word first: `setBigUint64` takes the lowest 64 bits.
+  let start = WORDS_LENGTH - 8;
+  integer.setBigUint64(start, value);
+  for (let rest = value; rest >= WORD_LIMIT; ) {
+    rest >>= 64n;
+    start -= 8;
+    integer.setBigUint64(start, rest);
+  }
+  while (integerBytes[start] === 0) start++;
+  let at = offset;
+  out[at++] = 0x80 + WORDS_LENGTH - start;
+  while (start < WORDS_LENGTH) out[at++] = integerBytes[start++]!;
+  return at;
+}
+
 function writePrefix(base: number, length: number, out: Uint8Array, offset: number): number {
   if (length < 56) {
     out[offset] = base + length;
@@ -197,7 +234,7 @@ export type RlpPrefix = {
 /** The prefix of the item at `offset`, which must end at or before `end`. */
 function readPrefix(bytes: Uint8Array, offset: number, end: number, depth: number): RlpPrefix {
   const prefix = rlpPrefix(bytes, offset, end, depth);
-  if (hasShorterForm(bytes, offset, prefix)) throw new NonCanonicalSizeError();
+  if (prefix.length === 1 && hasShorterForm(bytes, offset, prefix)) throw new NonCanonicalSizeError();
   return prefix;
 }
 

@@ -13,7 +13,7 @@ import {
   rlpListLength,
 } from "../primitives/rlp.ts";
 import type { Block, Withdrawal } from "./block.ts";
-import { decodeHeader, encodeHeader, headerItem, readHeader } from "./header-codec.ts";
+import { decodeHeader, encodeHeader, readHeader } from "./header-codec.ts";
 import { InvalidEncodingError, StructReader } from "./rlp-struct.ts";
 import { decodeTransaction } from "./transaction/decode.ts";
 import type { Transaction } from "./transaction/transaction.ts";
@@ -32,7 +32,7 @@ export function encodeBlock({ header, transactions, uncles, withdrawals }: Block
   const parts = [
     encodeHeader(header),
     encodeRlpListOf(transactions.map(encodeTransactionItem)),
-    encodeRlp(uncles.map(headerItem)),
+    encodeRlpListOf(uncles.map(encodeHeader)),
   ];
   if (withdrawals) parts.push(encodeRlp(withdrawals.map(withdrawalItem)));
   return encodeRlpListOf(parts);
@@ -42,8 +42,8 @@ export function encodeBlock({ header, transactions, uncles, withdrawals }: Block
 export function blockSize({ header, transactions, uncles, withdrawals }: BlockParts): number {
   let payload = 0;
   for (const tx of transactions) payload += tx.type === 0 ? tx.raw.length : encodedLength(tx.raw);
-  let size = encodedLength(headerItem(header)) + rlpListLength(payload);
-  size += encodedLength(uncles.map(headerItem));
+  let size = encodeHeader(header).length + rlpListLength(payload);
+  size += encodeRlpListOf(uncles.map(encodeHeader)).length;
   if (withdrawals) size += encodedLength(withdrawals.map(withdrawalItem));
   return rlpListLength(size);
 }

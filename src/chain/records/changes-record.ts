@@ -1,4 +1,4 @@
-import { invariant } from "../../base/errors.ts";
+import { InvariantError } from "../../base/errors.ts";
 import type { Address } from "../../base/primitives/address.ts";
 import { bytesToBigint, readBigint } from "../../base/primitives/bytes.ts";
 import { type Hash, hashFromBytes, hashToBytes } from "../../base/primitives/hash.ts";
@@ -317,7 +317,7 @@ function readSlotEntry(reader: ByteReader): { slot: Uint8Array; value: Uint8Arra
 
 /** address ‖ slot, as the index has it. @param slot of 32 bytes or without its leading zeros */
 export function slotKey(address: Uint8Array, slot: Uint8Array): Uint8Array {
-  invariant(slot.length <= SLOT_LENGTH, "a slot must have at most 32 bytes");
+  if (slot.length > SLOT_LENGTH) throw new InvariantError("a slot must have at most 32 bytes");
   const key = new Uint8Array(ADDRESS_LENGTH + SLOT_LENGTH);
   key.set(address);
   key.set(slot, key.length - slot.length);

@@ -1,4 +1,4 @@
-import { invariant } from "../../base/errors.ts";
+import { InvariantError, invariant } from "../../base/errors.ts";
 import type { Address } from "../../base/primitives/address.ts";
 import { bytesToHex } from "../../base/primitives/hex.ts";
 import { EMPTY_TRIE_ROOT } from "../../base/types/constants.ts";
@@ -79,7 +79,7 @@ function openIndex(options: LogBlockStoreOptions, log: BlockLog, codeBytesMax: n
 export class LogBlockStore extends StoreView implements BlockStore {
   readonly #kv: Kv;
   readonly #log: BlockLog;
-  readonly #failPoint: (name: string) => void;
+  readonly #failPoint: ((name: string) => void) | undefined;
   readonly #onClosed: () => void;
   readonly #onDamage: (error: Error) => void;
   readonly #createTrie: CreateTrie;
@@ -113,7 +113,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
       decodesHead: options.decodesHead,
       isWriter: true,
     });
-    const { failPoint = () => {}, onClosed = () => {}, onDamage = () => {}, freeBytes = () => Infinity } = options;
+    const { failPoint, onClosed = () => {}, onDamage = () => {}, freeBytes = () => Infinity } = options;
     const { index: kv, log: directory, followableIn } = options;
     const { index, blocks } = this;
     this.#kv = kv;
@@ -321,22 +321,20 @@ export class LogBlockStore extends StoreView implements BlockStore {
   #append(record: BlockRecord, nodes: NodeBatch, write: (payload: Uint8Array) => number): void {
     this.#guard.assertWritable();
     const { number, parentHash } = record.block.header;
-    invariant(
-      this.#head === undefined || (number === this.#head.number + 1 && parentHash === this.#head.hash),
-      `block ${number} must be the child of head ${this.head()}`,
-    );
+    const isNext = this.#head === undefined || (number === this.#head.number + 1 && parentHash === this.#head.hash);
+    if (!isNext) throw new InvariantError(`block ${number} must be the child of head ${this.head()}`);
     if (this.#head === undefined && number > 0) this.#assertWholeState(record);
-    this.#failPoint("append:begin");
+    this.#failPoint?.("append:begin");
     const { payload, rows } = encodeIndexedRecord(record, this.#unchangedAccounts(record.changes));
     const position = write(payload);
     const block: IndexedBlock = { executed: record, rows, position, end: this.#log.end };
-    this.#failPoint("append:index");
+    this.#failPoint?.("append:index");
     // The rows of a large block take longer to write than what waits may take at once, so they do not.
     const kv = record.block.transactions.length < LARGE_BLOCK ? (this.#kv.buffer ?? this.#kv) : this.#kv;
     try {
       kv.transaction((writer) => {
         this.index.write(writer, block);
-        this.#failPoint("append:commit");
+        this.#failPoint?.("append:commit");
       });
     } catch (error) {
       this.#guard.orPoison(() => {
@@ -349,7 +347,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
     }
     // The block is there: where memory does not get all of it, only opening the store again can tell what is.
     this.#guard.orPoison(() => {
-      this.#failPoint("append:committed");
+      this.#failPoint?.("append:committed");
       this.index.remember(block, nodes);
       this.index.markState(number);
       this.#head = { number, hash: record.block.hash, end: block.end };
@@ -360,7 +358,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
         this.#publish();
         this.#background.scheduleAfterBlock();
       }
-      this.#failPoint("append:end");
+      this.#failPoint?.("append:end");
     });
   }
 
@@ -378,7 +376,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
           const position = this.#log.append(payload);
           return { executed, position, offset, end: this.#log.end };
         },
-        () => this.#failPoint("genesis:rows"),
+        () => this.#failPoint?.("genesis:rows"),
       ),
     );
     this.index.markState(0);
@@ -496,7 +494,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
       this.#guard.orPoison(() => {
         if (this.index.undoTo(number)) this.addressIndex.reload();
         else this.#removeRowsAfter(last);
-        this.#failPoint("rollback:log");
+        this.#failPoint?.("rollback:log");
         this.#log.truncateTo(kept.end);
       });
     } finally {
@@ -571,7 +569,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
     for (const { address, account, storage } of accounts) {
       // One without slots is there because it changed: no need to look.
       if (storage.size === 0 || account === null) continue;
-      if (sameAccount(account, this.headState.account(address))) unchanged.add(address);
+      if (sameAccount(account, this.headState.decoded.account(address))) unchanged.add(address);
     }
     return unchanged;
   }

@@ -1,4 +1,4 @@
-import { invariant } from "../../base/errors.ts";
+import { InvariantError, invariant } from "../../base/errors.ts";
 import type { Hash } from "../../base/primitives/hash.ts";
 import type { MaybePromise } from "../../base/threads/maybe-promise.ts";
 import type { SharedSlices } from "../../base/threads/shared-slices.ts";
@@ -69,7 +69,7 @@ export abstract class StoreView implements ReadableBlockStore {
     );
     this.#states = {
       index,
-      head: this.headState,
+      head: this.headState.decoded,
       historic: this.historic,
       isWriter,
       view: this,
@@ -162,7 +162,7 @@ export abstract class StoreView implements ReadableBlockStore {
   }
 
   stateAt(number: number): StateReader {
-    invariant(this.isStored(number), `block ${number} must be stored to read its state`);
+    if (!this.isStored(number)) throw new InvariantError(`block ${number} must be stored to read its state`);
     // Of the newest state most is in memory, and looking at the published head costs more than reading it there.
     if (number !== this.head()) this.#states.assertNotPruned(number);
     return new StoredState(number, this.#states);

@@ -36,11 +36,13 @@ export class StoredState implements StateReader {
   }
 
   account(address: Address): Account | undefined {
-    return this.#values().account(address);
+    const { view, head } = this.#source;
+    return (this.#number === view.head() ? head : this.#olderValues()).account(address);
   }
 
   storage(address: Address, slot: Hash): bigint {
-    return this.#values().storage(address, slot);
+    const { view, head } = this.#source;
+    return (this.#number === view.head() ? head : this.#olderValues()).storage(address, slot);
   }
 
   code(codeHash: Hash): Uint8Array {
@@ -78,8 +80,7 @@ export class StoredState implements StateReader {
     return this.#number === this.#source.view.head();
   }
 
-  #values(): DecodedState {
-    if (this.#number === this.#source.view.head()) return this.#source.head;
+  #olderValues(): DecodedState {
     this.#older ??= this.#source.historic.at(this.#number);
     return this.#older;
   }

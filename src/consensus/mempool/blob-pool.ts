@@ -170,7 +170,7 @@ export class BlobPool {
     const isStricter = rules.header.gasLimit < this.#rules.header.gasLimit;
     this.#rules = rules;
     const addresses = changed && !isStricter ? changed : this.#accounts.keys();
-    for (const address of [...addresses]) this.#resetAccount(address, included);
+    for (const address of [...addresses]) if (this.#accounts.has(address)) this.#resetAccount(address, included);
     this.#retryGapped();
   }
 

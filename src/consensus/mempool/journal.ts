@@ -11,6 +11,7 @@ import { decodeRlpAt, InvalidRlpError, rlpItemEnd } from "../../base/primitives/
 import { encodePooledTransaction } from "../../base/types/transaction/encode.ts";
 import { recoverAuthority } from "../../base/types/transaction/sender.ts";
 import type { Authorization } from "../../base/types/transaction/transaction.ts";
+import { writeU32 } from "../../store/storage/byte-io.ts";
 import { crc32Of } from "../../store/storage/crc32.ts";
 import type { LogDirectory, LogFile } from "../../store/storage/log/log-file.ts";
 import type { PooledTransaction } from "./pool.ts";
@@ -64,7 +65,7 @@ function recordOf({ tx, sender, sidecar }: PooledTransaction): Uint8Array {
 export function encodeAdded(sender: Address, transaction: Uint8Array, authorities?: Uint8Array): Uint8Array {
   const start = HEADER_LENGTH + SIGNERS_OFFSET;
   const end = start + (authorities?.length ?? 0);
-  const body = Buffer.allocUnsafe(end + transaction.length);
+  const body = new Uint8Array(end + transaction.length);
   body[HEADER_LENGTH] = authorities === undefined ? ADDED : ADDED_WITH_AUTHORITIES;
   body.set(addressToBytes(sender), HEADER_LENGTH + 1);
   if (authorities !== undefined) body.set(authorities, start);
@@ -82,15 +83,15 @@ function encodeAuthorities(list: readonly Authorization[]): Uint8Array {
 }
 
 function encodeRemoved(hash: Hash): Uint8Array {
-  const body = Buffer.allocUnsafe(HEADER_LENGTH + 1 + HASH_LENGTH);
+  const body = new Uint8Array(HEADER_LENGTH + 1 + HASH_LENGTH);
   body[HEADER_LENGTH] = REMOVED;
   body.set(hashToBytes(hash), HEADER_LENGTH + 1);
   return sealed(body);
 }
 
-function sealed(record: Buffer): Uint8Array {
-  record.writeUInt32LE(record.length - HEADER_LENGTH, 4);
-  record.writeUInt32LE(crc32Of(record, 4, record.length), 0);
+function sealed(record: Uint8Array): Uint8Array {
+  writeU32(record, 4, record.length - HEADER_LENGTH);
+  writeU32(record, 0, crc32Of(record, 4, record.length));
   return record;
 }
 

@@ -164,7 +164,7 @@ export class LegacyPool {
     const addresses = new Set(changed !== undefined && !isNewFork ? changed : this.#accounts.keys());
     // A gas limit may fall for hundreds of blocks: of the others only those are looked at that it may rule out.
     if (isGasLower) for (const address of this.#addressesAbove(gasLimit)) addresses.add(address);
-    for (const address of addresses) this.#resetAccount(address, included);
+    for (const address of addresses) if (this.#accounts.has(address)) this.#resetAccount(address, included);
     this.#setBaseFee(rules.nextBaseFee);
   }
 

@@ -275,10 +275,11 @@ export class SoloEngine implements Omit<Engine, "start" | "stop"> {
     this.#immediate = this.#modules.timers.soon("block", () => {
       this.#immediate = undefined;
       this.#guarded(() => {
-        if (this.#produce(false) !== undefined) {
-          this.#unpackedAttempts = 0;
-          this.#scheduleInstant();
-        } else if (this.#modules.executableCount() > 0) this.#retryUnpacked();
+        const isMade = this.#produce(false) !== undefined;
+        if (isMade) this.#unpackedAttempts = 0;
+        if (this.#modules.executableCount() === 0) return;
+        if (isMade) this.#scheduleInstant();
+        else this.#retryUnpacked();
       });
     });
   }

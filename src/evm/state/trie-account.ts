@@ -1,7 +1,7 @@
-import { bigintToBytes, bytesToBigint } from "../../base/primitives/bytes.ts";
+import { bytesToBigint } from "../../base/primitives/bytes.ts";
 import { hashFromBytes, hashToBytes } from "../../base/primitives/hash.ts";
 import { writeHex } from "../../base/primitives/hex.ts";
-import { decodeRlp, encodeRlp, InvalidRlpError } from "../../base/primitives/rlp.ts";
+import { decodeRlp, InvalidRlpError, writeRlpInteger } from "../../base/primitives/rlp.ts";
 import { copyShared } from "../../base/primitives/slab.ts";
 import { EMPTY_CODE_HASH } from "../../base/types/constants.ts";
 import type { Account } from "./account.ts";
@@ -14,16 +14,11 @@ const EMPTY_CODE_HASH_BYTES = hashToBytes(EMPTY_CODE_HASH);
 /** Longest: two bytes of prefix, 9 for the nonce, 33 each for balance and hashes. */
 const ENCODED_LENGTH_MAX = 2 + 9 + 33 + 33 + 33;
 const encoded = new Uint8Array(ENCODED_LENGTH_MAX);
-/** Four words of 64 bits: the integer that is being written. */
-const WORDS_LENGTH = 32;
-const integerBytes = new Uint8Array(WORDS_LENGTH);
-const integer = new DataView(integerBytes.buffer);
-const WORD_LIMIT = 2n ** 64n;
 
 /** RLP([nonce, balance, storageRoot, codeHash]): Yellow Paper 4.1. Written directly: every account of a block comes through here. */
 export function encodeTrieAccount(account: Account, storageRoot: Uint8Array): Uint8Array {
-  let at = writeInteger(account.nonce, 2);
-  at = writeInteger(account.balance, at);
+  let at = writeRlpInteger(account.nonce, encoded, 2);
+  at = writeRlpInteger(account.balance, encoded, at);
   encoded[at++] = 0xa0;
   encoded.set(storageRoot, at);
   at += 32;
@@ -35,31 +30,6 @@ export function encodeTrieAccount(account: Account, storageRoot: Uint8Array): Ui
   encoded[0] = 0xf8;
   encoded[1] = at - 2;
   return copyShared(encoded, 0, at);
-}
-
-/** Writes the RLP of an integer below 2^256 at `offset`; returns where it ends. */
-function writeInteger(value: bigint, offset: number): number {
-  if (value === 0n) {
-    encoded[offset] = 0x80;
-    return offset + 1;
-  }
-  if (value < 0x80n) {
-    encoded[offset] = Number(value);
-    return offset + 1;
-  }
-  // The last word first: `setBigUint64` takes the lowest 64 bits.
-  let start = WORDS_LENGTH - 8;
-  integer.setBigUint64(start, value);
-  for (let rest = value; rest >= WORD_LIMIT; ) {
-    rest >>= 64n;
-    start -= 8;
-    integer.setBigUint64(start, rest);
-  }
-  while (integerBytes[start] === 0) start++;
-  let at = offset;
-  encoded[at++] = 0x80 + WORDS_LENGTH - start;
-  while (start < WORDS_LENGTH) encoded[at++] = integerBytes[start++]!;
-  return at;
 }
 
 /** @throws InvalidRlpError */
@@ -89,7 +59,7 @@ function notAnAccount(): InvalidRlpError {
 
 /** The value of a slot as stored in a leaf of a storage trie; undefined for 0: such slots are not in the trie. */
 export function encodeSlotValue(value: bigint): Uint8Array | undefined {
-  return value === 0n ? undefined : encodeRlp(bigintToBytes(value));
+  return value === 0n ? undefined : copyShared(encoded, 0, writeRlpInteger(value, encoded, 0));
 }
 
 /** @throws InvalidRlpError */

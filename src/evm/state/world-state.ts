@@ -9,7 +9,6 @@ import {
   type AccountOverlay,
   changeOf,
   createOverlay,
-  loadedOf,
   NO_SLOTS,
   overlayHasStorage,
   type Undo,
@@ -115,7 +114,8 @@ class OverlaidState implements WorldState {
     let value = overlay.loaded.get(slot);
     if (value === undefined) {
       value = this.#base.storage(address, slot);
-      loadedOf(overlay).set(slot, value);
+      if (overlay.loaded === NO_SLOTS) overlay.loaded = new Map();
+      (overlay.loaded as Map<Hash, bigint>).set(slot, value);
     }
     return value;
   }

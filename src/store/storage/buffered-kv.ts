@@ -1,4 +1,4 @@
-import { invariant } from "../../base/errors.ts";
+import { InvariantError, invariant } from "../../base/errors.ts";
 import { latin1FromBytes } from "../../base/primitives/bytes.ts";
 import type { Kv, KvBuffer, KvRange, KvRow, KvUndo, KvWriter } from "./kv.ts";
 
@@ -168,7 +168,7 @@ export class BufferedKv implements Kv, KvWriter {
   }
 
   #write(key: Uint8Array, value: Uint8Array | undefined): void {
-    invariant(this.#writing, "writes must happen inside a transaction");
+    if (!this.#writing) throw new InvariantError("writes must happen inside a transaction");
     const text = latin1FromBytes(key);
     const number = key[0]!;
     let table = this.#tables.get(number);
@@ -176,10 +176,12 @@ export class BufferedKv implements Kv, KvWriter {
       table = new Map();
       this.#tables.set(number, table);
     }
-    const write = { key: text, value, position: this.#end, before: table.get(text) };
+    const position = this.#start + this.#writes.length;
+    const write = { key: text, value, position, before: table.get(text) };
     table.set(text, write);
     this.#writes.push(write);
-    this.#bytes += bytesOf(write);
+    this.#bytes += text.length;
+    if (value !== undefined) this.#bytes += value.length;
   }
 
   #undoTo(mark: number): void {

@@ -17,44 +17,41 @@ export class MalformedBytesError extends NodeError {
  */
 export class ByteWriter {
   #bytes: Uint8Array;
-  #length = 0;
+  /** Bytes written so far. */
+  length = 0;
 
   constructor(capacity = 256) {
     this.#bytes = new Uint8Array(capacity);
   }
 
-  get length(): number {
-    return this.#length;
-  }
-
   byte(value: number): void {
-    if (this.#length === this.#bytes.length) this.#grow(1);
-    this.#bytes[this.#length++] = value;
+    if (this.length === this.#bytes.length) this.#grow(1);
+    this.#bytes[this.length++] = value;
   }
 
   /** @param value an integer from 0 to 2^53 − 1 */
   varint(value: number): void {
-    if (this.#length + 8 > this.#bytes.length) this.#grow(8);
-    if (value < 0x80) this.#bytes[this.#length++] = value;
-    else this.#length = writeVarint(value, this.#bytes, this.#length);
+    if (this.length + 8 > this.#bytes.length) this.#grow(8);
+    if (value < 0x80) this.#bytes[this.length++] = value;
+    else this.length = writeVarint(value, this.#bytes, this.length);
   }
 
   u32(value: number): void {
-    if (this.#length + 4 > this.#bytes.length) this.#grow(4);
-    this.patchU32(this.#length, value);
-    this.#length += 4;
+    if (this.length + 4 > this.#bytes.length) this.#grow(4);
+    this.patchU32(this.length, value);
+    this.length += 4;
   }
 
   bytes(value: Uint8Array): void {
-    if (this.#length + value.length > this.#bytes.length) this.#grow(value.length);
-    this.#bytes.set(value, this.#length);
-    this.#length += value.length;
+    if (this.length + value.length > this.#bytes.length) this.#grow(value.length);
+    this.#bytes.set(value, this.length);
+    this.length += value.length;
   }
 
   /** The bytes after `0x`, whose number the reader must know. */
   hex(value: Hex): void {
-    if (this.#length + (value.length - 2) / 2 > this.#bytes.length) this.#grow((value.length - 2) / 2);
-    this.#length = writeHex(value, this.#bytes, this.#length);
+    if (this.length + (value.length - 2) / 2 > this.#bytes.length) this.#grow((value.length - 2) / 2);
+    this.length = writeHex(value, this.#bytes, this.length);
   }
 
   /** Length as varint, then the bytes. */
@@ -65,37 +62,36 @@ export class ByteWriter {
 
   /** Big-endian without leading zeros after one byte of length; at most 255 bytes. */
   bigint(value: bigint): void {
-    if (this.#length + 1 > this.#bytes.length) this.#grow(1);
-    const start = this.#length++;
+    if (this.length + 1 > this.#bytes.length) this.#grow(1);
+    const start = this.length++;
     this.unsizedBigint(value);
-    this.#bytes[start] = this.#length - start - 1;
+    this.#bytes[start] = this.length - start - 1;
   }
 
   /** The same without its length. Small ones are several times as fast as large ones. */
   unsizedBigint(value: bigint): void {
-    if (value <= SAFE_MAX) this.#safeInteger(Number(value));
-    else if (value <= U128_MAX) this.#u128(value);
-    else {
-      const digits = value.toString(16);
-      this.hex(digits.length % 2 === 0 ? `0x${digits}` : `0x0${digits}`);
+    if (value > SAFE_MAX) {
+      if (value <= U128_MAX) this.#u128(value);
+      else {
+        const digits = value.toString(16);
+        this.hex(digits.length % 2 === 0 ? `0x${digits}` : `0x0${digits}`);
+      }
+      return;
     }
-  }
-
-  #safeInteger(value: number): void {
+    let rest = Number(value);
     let length = 0;
-    for (let rest = value; rest >= 1; rest /= 256) length++;
-    if (this.#length + length > this.#bytes.length) this.#grow(length);
-    let rest = value;
-    for (let at = this.#length + length - 1; at >= this.#length; at--) {
+    for (let end = 1; end <= rest; end *= 256) length++;
+    if (this.length + length > this.#bytes.length) this.#grow(length);
+    for (let at = this.length + length - 1; at >= this.length; at--) {
       this.#bytes[at] = rest % 256;
       rest = Math.floor(rest / 256);
     }
-    this.#length += length;
+    this.length += length;
   }
 
   #u128(value: bigint): void {
-    if (this.#length + 16 > this.#bytes.length) this.#grow(16);
-    const start = this.#length;
+    if (this.length + 16 > this.#bytes.length) this.#grow(16);
+    const start = this.length;
     const words = new DataView(this.#bytes.buffer);
     words.setBigUint64(start, value >> 64n);
     // Takes the low 64 bits.
@@ -103,13 +99,13 @@ export class ByteWriter {
     let first = start;
     while (this.#bytes[first] === 0) first++;
     this.#bytes.copyWithin(start, first, start + 16);
-    this.#length = start + 16 - (first - start);
+    this.length = start + 16 - (first - start);
   }
 
   /** Leaves `count` bytes zero, to be patched. */
   skip(count: number): void {
-    if (this.#length + count > this.#bytes.length) this.#grow(count);
-    for (let left = count; left > 0; left--) this.#bytes[this.#length++] = 0;
+    if (this.length + count > this.#bytes.length) this.#grow(count);
+    for (let left = count; left > 0; left--) this.#bytes[this.length++] = 0;
   }
 
   /** Puts `value` over a byte written before. */
@@ -119,11 +115,7 @@ export class ByteWriter {
 
   /** Puts `value` over four bytes written before. */
   patchU32(offset: number, value: number): void {
-    const bytes = this.#bytes;
-    bytes[offset] = value;
-    bytes[offset + 1] = value >>> 8;
-    bytes[offset + 2] = value >>> 16;
-    bytes[offset + 3] = value >>> 24;
+    writeU32(this.#bytes, offset, value);
   }
 
   /** The same with eight. @param value an integer from 0 to 2^53 − 1 */
@@ -144,15 +136,23 @@ export class ByteWriter {
 
   /** What was written, as a view: the writer must not be used afterwards. */
   finish(): Uint8Array {
-    return this.#bytes.subarray(0, this.#length);
+    return this.#bytes.subarray(0, this.length);
   }
 
   /** Makes room for `count` bytes more; callers look first, since most records fit. */
   #grow(count: number): void {
-    const grown = new Uint8Array(Math.max(this.#bytes.length * 2, this.#length + count));
-    grown.set(this.#bytes.subarray(0, this.#length));
+    const grown = new Uint8Array(Math.max(this.#bytes.length * 2, this.length + count));
+    grown.set(this.#bytes.subarray(0, this.length));
     this.#bytes = grown;
   }
+}
+
+/** Writes `value` as four bytes, the lowest first. The methods of a Buffer for it go through four functions of Node.js. */
+export function writeU32(out: Uint8Array, offset: number, value: number): void {
+  out[offset] = value;
+  out[offset + 1] = value >>> 8;
+  out[offset + 2] = value >>> 16;
+  out[offset + 3] = value >>> 24;
 }
 
 /** Writes a varint at `offset`; where it ends. @param value an integer from 0 to 2^53 − 1 */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { keccak256 } from "../../base/primitives/keccak.ts";
-import { COLUMNS, NodeBatch, PLACE } from "./node-batch.ts";
+import { COLUMNS, NodeBatch, PLACE, SHORT_PATH } from "./node-batch.ts";
 
 const owner = keccak256(Uint8Array.of(1));
 const nodeOf = (n: number) => new Uint8Array(33 + (n % 600)).fill(n & 255);
@@ -47,11 +47,11 @@ test("append shares entries without mixing them up", () => {
   assert.ok(!first.isSamePlace(0, 1));
 });
 
-test("shortPath has a number of its own for each path of up to two nibbles", () => {
+test("SHORT_PATH has a number of its own for each path of up to two nibbles", () => {
   const nibbles = Array.from({ length: 16 }, (_, n) => n);
   const paths = [[], ...nibbles.map((n) => [n]), ...nibbles.flatMap((a) => nibbles.map((b) => [a, b]))];
   const batch = new NodeBatch();
   for (const path of paths) batch.replace(owner, Uint8Array.from(path), path.length, keccak256(nodeOf(1)));
-  const numbers = new Set(paths.map((_, entry) => batch.shortPath(entry)));
+  const numbers = new Set(paths.map((_, entry) => batch.columns[entry * COLUMNS + SHORT_PATH]));
   assert.equal(numbers.size, paths.length);
 });

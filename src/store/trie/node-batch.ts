@@ -1,4 +1,4 @@
-import { invariant } from "../../base/errors.ts";
+import { InvariantError } from "../../base/errors.ts";
 import { EMPTY_BYTES } from "../../base/primitives/bytes.ts";
 import { keccak256, keccak256Message, keccakMessage } from "../../base/primitives/keccak.ts";
 import { HASH_LENGTH } from "./node.ts";
@@ -9,7 +9,13 @@ const CHUNK_MIN = 4_096;
 const CHUNK_MAX = 1 << 18;
 const ENTRIES_MIN = 16;
 
-/** Numbers of an entry: which of the owners and chunks, where it begins in the chunk, length of the path and of the RLP, `placeWord`. */
+/** Of the node that is being added. */
+const digest = new Uint8Array(HASH_LENGTH);
+
+/**
+ * Numbers of an entry: which of the owners and chunks, where it begins in the chunk, length of the path and of the RLP, `placeWord`, one
+ * that each path of up to two nibbles has for itself, and the first four bytes of the hash.
+ */
 export const OWNER = 0;
 const CHUNK = 1;
 const START = 2;
@@ -17,7 +23,9 @@ export const PATH_LENGTH = 3;
 /** 0: a node that is replaced. */
 export const LENGTH = 4;
 export const PLACE = 5;
-export const COLUMNS = 6;
+export const SHORT_PATH = 6;
+export const HASH_WORD = 7;
+export const COLUMNS = 8;
 
 /**
  * The nodes that an update creates and replaces, in order, in a few large arrays: one object for each node would cost the garbage
@@ -54,24 +62,35 @@ export class NodeBatch implements Iterable<TrieNode> {
    * Adds a node whose RLP is the first `length` bytes of `rlp`.
    * @param owner as in TrieNodeReader
    * @param path whose first `depth` nibbles are the place
+   * @param cache gets it too
    * @returns its hash, a view
    */
-  add(owner: Uint8Array, path: Uint8Array, depth: number, rlp: Uint8Array, length: number): Uint8Array {
-    const start = this.#reserve(owner, path, 0, depth, length);
+  add(
+    owner: Uint8Array,
+    path: Uint8Array,
+    depth: number,
+    rlp: Uint8Array,
+    length: number,
+    cache?: NodeCache,
+  ): Uint8Array {
+    const bytes = length === rlp.length ? rlp : rlp.subarray(0, length);
+    let hash: Uint8Array = digest;
+    if (rlp === keccakMessage) keccak256Message(length, digest, 0);
+    else hash = keccak256(bytes);
+    const start = this.#reserve(owner, path, 0, depth, hash, 0, length);
     const chunk = this.#chunk;
     const hashStart = start + depth;
-    const bytes = length === rlp.length ? rlp : rlp.subarray(0, length);
+    const end = hashStart + HASH_LENGTH + length;
     chunk.set(bytes, hashStart + HASH_LENGTH);
-    if (rlp === keccakMessage) keccak256Message(length, chunk, hashStart);
-    else chunk.set(keccak256(bytes), hashStart);
+    cache?.add(chunk, hashStart, end);
     return chunk.subarray(hashStart, hashStart + HASH_LENGTH);
   }
 
   /** Adds a node with its hash, as `EntrySink` says. */
   addHashed(owner: Uint8Array, bytes: Uint8Array, pathStart: number, depth: number, length: number): void {
-    const start = this.#reserve(owner, bytes, pathStart, depth, length);
-    const hashStart = pathStart + depth;
-    this.#chunk.set(bytes.subarray(hashStart, hashStart + HASH_LENGTH + length), start + depth);
+    const rlpStart = pathStart + depth + HASH_LENGTH;
+    const start = this.#reserve(owner, bytes, pathStart, depth, bytes, pathStart + depth, length);
+    this.#chunk.set(bytes.subarray(rlpStart, rlpStart + length), start + depth + HASH_LENGTH);
   }
 
   /** Adds the node of the last entry to `cache`. */
@@ -84,9 +103,7 @@ export class NodeBatch implements Iterable<TrieNode> {
 
   /** Notes that the node with `hash` is no longer at its place, unless it is added again later. */
   replace(owner: Uint8Array, path: Uint8Array, depth: number, hash: Uint8Array): void {
-    const start = this.#reserve(owner, path, 0, depth, 0);
-    const chunk = this.#chunk;
-    for (let i = 0, at = start + depth; i < HASH_LENGTH; i++, at++) chunk[at] = hash[i]!;
+    this.#reserve(owner, path, 0, depth, hash, 0, 0);
   }
 
   /** Adds all entries of `batch` after its own. Both share their bytes afterwards. */
@@ -105,6 +122,8 @@ export class NodeBatch implements Iterable<TrieNode> {
       to[row + PATH_LENGTH] = from[at + PATH_LENGTH]!;
       to[row + LENGTH] = from[at + LENGTH]!;
       to[row + PLACE] = from[at + PLACE]!;
+      to[row + SHORT_PATH] = from[at + SHORT_PATH]!;
+      to[row + HASH_WORD] = from[at + HASH_WORD]!;
     }
     this.#size += batch.#size;
     this.#bytes += batch.#bytes;
@@ -132,18 +151,6 @@ export class NodeBatch implements Iterable<TrieNode> {
 
   pathLength(index: number): number {
     return this.#columns[index * COLUMNS + PATH_LENGTH]!;
-  }
-
-  /** A distinct number for each path of up to two nibbles. */
-  shortPath(index: number): number {
-    const columns = this.#columns;
-    const row = index * COLUMNS;
-    const chunk = this.#chunks[columns[row + CHUNK]!]!;
-    const start = columns[row + START]!;
-    const end = start + columns[row + PATH_LENGTH]!;
-    let number = 1;
-    for (let at = start; at < end; at++) number = number * 16 + chunk[at]!;
-    return number;
   }
 
   /** A view, as the two that follow. */
@@ -184,13 +191,16 @@ export class NodeBatch implements Iterable<TrieNode> {
     return true;
   }
 
-  /** The first four bytes of the entry's hash. */
-  hashWord(index: number): number {
-    const columns = this.#columns;
+  /** True when the entry has the hash of entry `other` of `batch`. */
+  hasHashOf(index: number, batch: NodeBatch, other: number): boolean {
     const row = index * COLUMNS;
-    const chunk = this.#chunks[columns[row + CHUNK]!]!;
-    const at = columns[row + START]! + columns[row + PATH_LENGTH]!;
-    return chunk[at]! | (chunk[at + 1]! << 8) | (chunk[at + 2]! << 16) | (chunk[at + 3]! << 24);
+    const chunk = this.#chunks[this.#columns[row + CHUNK]!]!;
+    const start = this.#columns[row + START]! + this.#columns[row + PATH_LENGTH]!;
+    const otherRow = other * COLUMNS;
+    const otherChunk = batch.#chunks[batch.#columns[otherRow + CHUNK]!]!;
+    const otherStart = batch.#columns[otherRow + START]! + batch.#columns[otherRow + PATH_LENGTH]!;
+    for (let i = 0; i < HASH_LENGTH; i++) if (chunk[start + i] !== otherChunk[otherStart + i]) return false;
+    return true;
   }
 
   /** True when both entries are at the same place of the same trie. */
@@ -250,9 +260,20 @@ export class NodeBatch implements Iterable<TrieNode> {
     }
   }
 
-  /** Makes room for an entry at the `depth` nibbles of `path` from `pathStart` on, which it writes; where it begins in the chunk. */
-  #reserve(owner: Uint8Array, path: Uint8Array, pathStart: number, depth: number, length: number): number {
-    if (pathStart + depth > path.length) invariant(false, "a place has no more nibbles than its path");
+  /**
+   * Adds an entry at the `depth` nibbles of `path` from `pathStart` on with the hash at `hashes[hashStart]`; its RLP is still to be written.
+   * Where it begins in the chunk.
+   */
+  #reserve(
+    owner: Uint8Array,
+    path: Uint8Array,
+    pathStart: number,
+    depth: number,
+    hashes: Uint8Array,
+    hashStart: number,
+    length: number,
+  ): number {
+    if (pathStart + depth > path.length) throw new InvariantError("a place has no more nibbles than its path");
     const needed = depth + HASH_LENGTH + length;
     if (this.#used + needed > this.#chunk.length || this.#chunk.length === 0) {
       const size = Math.min(Math.max(CHUNK_MIN, this.#chunk.length * 2), CHUNK_MAX);
@@ -267,7 +288,15 @@ export class NodeBatch implements Iterable<TrieNode> {
     this.#used += needed;
     if ((this.#size + 1) * COLUMNS > this.#columns.length) this.#grow(this.#size + 1);
     const chunk = this.#chunk;
-    for (let i = 0; i < depth; i++) chunk[start + i] = path[pathStart + i]!;
+    let shortPath = 1;
+    // As `placeWord`.
+    let mixed = owner.length === 0 ? FNV_OFFSET : owner[0]! | (owner[1]! << 8) | (owner[2]! << 16) | (owner[3]! << 24);
+    for (let i = 0; i < depth; i++) {
+      const nibble = path[pathStart + i]!;
+      chunk[start + i] = nibble;
+      shortPath = (shortPath << 4) | nibble;
+      mixed = Math.imul(mixed ^ nibble, FNV_PRIME);
+    }
     const columns = this.#columns;
     const row = this.#size++ * COLUMNS;
     columns[row + OWNER] = owners.length - 1;
@@ -275,7 +304,11 @@ export class NodeBatch implements Iterable<TrieNode> {
     columns[row + START] = start;
     columns[row + PATH_LENGTH] = depth;
     columns[row + LENGTH] = length;
-    columns[row + PLACE] = placeWord(owner, path, pathStart, depth);
+    columns[row + PLACE] = mixed ^ (mixed >>> 15);
+    columns[row + SHORT_PATH] = shortPath;
+    const to = start + depth;
+    for (let i = 0; i < HASH_LENGTH; i++) chunk[to + i] = hashes[hashStart + i]!;
+    columns[row + HASH_WORD] = chunk[to]! | (chunk[to + 1]! << 8) | (chunk[to + 2]! << 16) | (chunk[to + 3]! << 24);
     return start;
   }
 
@@ -296,12 +329,15 @@ export class NodeBatch implements Iterable<TrieNode> {
   }
 }
 
+/** Of FNV-1a. */
+const FNV_OFFSET = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
+
 /** The same number for all nodes of one place, and hardly ever for two of different ones. The path is `bytes[start..start + length)`. */
 export function placeWord(owner: Uint8Array, bytes: Uint8Array, start: number, length: number): number {
-  // FNV-1a.
-  let mixed = owner.length === 0 ? 0x811c9dc5 : owner[0]! | (owner[1]! << 8) | (owner[2]! << 16) | (owner[3]! << 24);
+  let mixed = owner.length === 0 ? FNV_OFFSET : owner[0]! | (owner[1]! << 8) | (owner[2]! << 16) | (owner[3]! << 24);
   for (let i = 0; i < length; i++) {
-    mixed = Math.imul(mixed ^ bytes[start + i]!, 0x01000193);
+    mixed = Math.imul(mixed ^ bytes[start + i]!, FNV_PRIME);
   }
   return mixed ^ (mixed >>> 15);
 }

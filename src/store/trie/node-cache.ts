@@ -1,4 +1,5 @@
 import { invariant } from "../../base/errors.ts";
+import { concatBytes } from "../../base/primitives/bytes.ts";
 import { HASH_LENGTH } from "./node.ts";
 
 /** Nodes by hash, bounded. A node never changes, so neither trie nor place matters to what its hash names. */
@@ -82,7 +83,7 @@ export class ChunkedNodeCache implements NodeCache {
     const at = this.#find(hash);
     if (at < 0) return undefined;
     const rlp = this.#viewAt(at);
-    if (this.#index[at + 2]! <= this.#filling - this.#chunkCount / 2) this.#write(at, hash, rlp);
+    if (this.#index[at + 2]! <= this.#filling - this.#chunkCount / 2) this.#replace(at, hash, rlp);
     else this.#index[at + 3]! &= ~TAKEN;
     return rlp;
   }
@@ -95,47 +96,60 @@ export class ChunkedNodeCache implements NodeCache {
   }
 
   set(hash: Uint8Array, rlp: Uint8Array): void {
-    if (rlp.length >= LENGTH_LIMIT || this.#find(hash) >= 0) return;
-    this.#write(this.#oldestOf(word(hash, 0)), hash, rlp);
+    if (this.#find(hash) < 0) this.add(concatBytes(hash, rlp), 0, HASH_LENGTH + rlp.length);
   }
 
+  /** Runs for each node of a block, so it calls nothing that it can do itself. */
   add(bytes: Uint8Array, start: number, end: number): void {
     const length = end - start - HASH_LENGTH;
     if (length >= LENGTH_LIMIT) return;
-    const to = this.#reserve(length);
-    this.#chunk.set(bytes.subarray(start, end), to);
-    const first = word(bytes, start);
-    this.#refer(this.#oldestOf(first), to, length, first);
+    if (this.#used + LENGTH_PREFIX + end - start > this.#chunk.length) this.#beginChunk();
+    const chunk = this.#chunk;
+    const to = this.#used + LENGTH_PREFIX;
+    chunk[to - 2] = length & 255;
+    chunk[to - 1] = length >> 8;
+    chunk.set(bytes.subarray(start, end), to);
+    this.#used = to + end - start;
+    const first = chunk[to]! | (chunk[to + 1]! << 8) | (chunk[to + 2]! << 16) | (chunk[to + 3]! << 24);
+    // Of its set, a place whose node was taken, or the one whose chunk is the oldest.
+    const index = this.#index;
+    const set = (first & this.#setMask) * WAYS * WORDS;
+    let oldest = set;
+    for (let at = set; at < set + WAYS * WORDS; at += WORDS) {
+      if (index[at + 3]! < 0) {
+        oldest = at;
+        break;
+      }
+      if (index[at + 2]! < index[oldest + 2]!) oldest = at;
+    }
+    index[oldest] = first;
+    index[oldest + 1] = chunk[to + 4]! | (chunk[to + 5]! << 8) | (chunk[to + 6]! << 16) | (chunk[to + 7]! << 24);
+    index[oldest + 2] = this.#filling;
+    index[oldest + 3] = (to << LENGTH_BITS) | length;
+  }
+
+  /** Writes the node at `at` of the index again, so that it stays. */
+  #replace(at: number, hash: Uint8Array, rlp: Uint8Array): void {
+    this.#index[at + 3]! |= TAKEN;
+    this.add(concatBytes(hash, rlp), 0, HASH_LENGTH + rlp.length);
   }
 
   #find(hash: Uint8Array, offset = 0): number {
     const index = this.#index;
-    const first = word(hash, offset);
-    const second = word(hash, offset + 4);
+    const first = hash[offset]! | (hash[offset + 1]! << 8) | (hash[offset + 2]! << 16) | (hash[offset + 3]! << 24);
+    const second = hash[offset + 4]! | (hash[offset + 5]! << 8) | (hash[offset + 6]! << 16) | (hash[offset + 7]! << 24);
     const start = (first & this.#setMask) * WAYS * WORDS;
     for (let at = start; at < start + WAYS * WORDS; at += WORDS) {
       if (index[at] !== first || index[at + 1] !== second) continue;
       const number = index[at + 2]!;
       if (number === 0 || number <= this.#filling - this.#chunkCount) continue;
       const bytes = this.#chunks[number % this.#chunkCount]!;
-      const from = startOf(index[at + 3]!);
+      const from = (index[at + 3]! >>> LENGTH_BITS) & START_MASK;
       let same = 8;
       while (same < HASH_LENGTH && bytes[from + same] === hash[offset + same]) same++;
       if (same === HASH_LENGTH) return at;
     }
     return -1;
-  }
-
-  /** The place for a new hash: of its set, one whose node was taken, or the one whose chunk is the oldest. */
-  #oldestOf(first: number): number {
-    const index = this.#index;
-    const start = (first & this.#setMask) * WAYS * WORDS;
-    let oldest = start;
-    for (let at = start; at < start + WAYS * WORDS; at += WORDS) {
-      if (index[at + 3]! < 0) return at;
-      if (index[at + 2]! < index[oldest + 2]!) oldest = at;
-    }
-    return oldest;
   }
 
   /** Begins a chunk, which replaces the oldest. */
@@ -177,7 +191,8 @@ export class ChunkedNodeCache implements NodeCache {
       const size = LENGTH_PREFIX + HASH_LENGTH + lengthOf(node);
       if (this.#used + size > movedMax) return;
       this.#chunk.set(bytes.subarray(start, start + size), this.#used);
-      this.#refer(places[i]!, this.#used + LENGTH_PREFIX, lengthOf(node));
+      this.#index[places[i]! + 2] = this.#filling;
+      this.#index[places[i]! + 3] = ((this.#used + LENGTH_PREFIX) << LENGTH_BITS) | lengthOf(node);
       this.#used += size;
     }
   }
@@ -192,38 +207,12 @@ export class ChunkedNodeCache implements NodeCache {
     return -1;
   }
 
-  /** Room for a node of `length` bytes with its hash. */
-  #reserve(length: number): number {
-    const needed = LENGTH_PREFIX + HASH_LENGTH + length;
-    if (this.#used + needed > this.#chunk.length) this.#beginChunk();
-    this.#chunk[this.#used] = length & 255;
-    this.#chunk[this.#used + 1] = length >> 8;
-    const start = this.#used + LENGTH_PREFIX;
-    this.#used += needed;
-    return start;
-  }
-
-  /** Lets the place `at` of the index refer to the node that was written at `start` of the chunk. */
-  #refer(at: number, start: number, length: number, first = word(this.#chunk, start)): void {
-    const index = this.#index;
-    index[at] = first;
-    index[at + 1] = word(this.#chunk, start + 4);
-    index[at + 2] = this.#filling;
-    index[at + 3] = (start << LENGTH_BITS) | length;
-  }
-
-  #write(at: number, hash: Uint8Array, rlp: Uint8Array): void {
-    const start = this.#reserve(rlp.length);
-    for (let i = 0; i < HASH_LENGTH; i++) this.#chunk[start + i] = hash[i]!;
-    this.#chunk.set(rlp, start + HASH_LENGTH);
-    this.#refer(at, start, rlp.length);
-  }
-
   /** RLP of the node that the place `at` of the index refers to. */
   #viewAt(at: number): Uint8Array {
     const node = this.#index[at + 3]!;
-    const from = startOf(node) + HASH_LENGTH;
-    return this.#chunks[this.#index[at + 2]! % this.#chunkCount]!.subarray(from, from + lengthOf(node));
+    const from = ((node >>> LENGTH_BITS) & START_MASK) + HASH_LENGTH;
+    const chunk = this.#chunks[this.#index[at + 2]! % this.#chunkCount]!;
+    return chunk.subarray(from, from + (node & (LENGTH_LIMIT - 1)));
   }
 }
 

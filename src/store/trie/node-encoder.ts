@@ -64,18 +64,29 @@ export function writeLeaf(
   out: Uint8Array,
   offset: number,
 ): number {
-  const pathLength = hexPrefixLength(key.length * 2 - depth);
-  let at = writePrefix(0xc0, payload, out, offset);
-  if (pathLength > 1) at = writePrefix(0x80, pathLength, out, at);
+  const pathLength = 1 + ((key.length * 2 - depth) >> 1);
+  let at = offset;
+  // Nearly all leaves of a state, and all of their paths.
+  if (payload > 55 && payload < 256) {
+    out[at++] = 0xf8;
+    out[at++] = payload;
+  } else at = writePrefix(0xc0, payload, out, at);
+  if (pathLength > 55) at = writePrefix(0x80, pathLength, out, at);
+  else if (pathLength > 1) out[at++] = 0x80 + pathLength;
   at = writeLeafPath(key, depth, out, at);
-  return writeString(value, out, at);
+  if (value.length < 56 || value.length > 255) return writeString(value, out, at);
+  out[at++] = 0xb8;
+  out[at++] = value.length;
+  out.set(value, at);
+  return at + value.length;
 }
 
 /** Bytes of the items of a leaf, without the prefix of the list. */
 export function leafPayloadLength(key: Uint8Array, depth: number, value: Uint8Array): number {
-  const pathLength = hexPrefixLength(key.length * 2 - depth);
+  const pathLength = 1 + ((key.length * 2 - depth) >> 1);
   // A packed path of one byte is below 0x40, so it is its own RLP.
-  const pathItem = pathLength === 1 ? 1 : prefixLength(pathLength) + pathLength;
+  const pathItem = pathLength === 1 ? 1 : pathLength < 56 ? 1 + pathLength : prefixLength(pathLength) + pathLength;
+  if (value.length > 55 && value.length < 256) return pathItem + 2 + value.length;
   return pathItem + stringLength(value);
 }
 

@@ -32,7 +32,8 @@ export type BranchNode = {
 };
 
 const NOTHING = 0x80;
-const HASH_ITEM = 0x80 + 32;
+/** Begins the item of a hash. */
+export const HASH_ITEM = 0x80 + 32;
 
 /** Children and value of a branch. */
 export const BRANCH_ITEMS = 17;
@@ -54,7 +55,15 @@ export function decodeNode(rlp: Uint8Array): DecodedNode {
  */
 export function readItems(rlp: Uint8Array, offsets: Int32Array): number {
   if (rlp.length === 0 || rlp[0]! < 0xc0) throw new InvalidRlpError("trie node is not a list");
-  let at = contentStart(rlp, 0);
+  // Each node of an update comes through here, so nothing is called for its prefix.
+  const prefix = rlp[0]!;
+  let at = prefix < 0xf8 ? 1 : prefix - 0xf6;
+  let length = prefix - 0xc0;
+  if (prefix >= 0xf8) {
+    length = 0;
+    for (let i = 1; i < at; i++) length = length * 256 + rlp[i]!;
+  }
+  const end = at + length;
   let count = 0;
   for (; at < rlp.length && count < BRANCH_ITEMS; count++) {
     offsets[count] = at;
@@ -64,7 +73,7 @@ export function readItems(rlp: Uint8Array, offsets: Int32Array): number {
     else at = first === HASH_ITEM ? at + 1 + HASH_LENGTH : itemEnd(rlp, at);
   }
   offsets[count] = at;
-  if (at !== rlp.length || itemEnd(rlp, 0) !== rlp.length) {
+  if (at !== rlp.length || end !== rlp.length) {
     throw new InvalidRlpError("trie node of wrong length");
   }
   if (count !== 2 && count !== BRANCH_ITEMS) {

@@ -1,6 +1,6 @@
 import { bigintToBytes } from "../../base/primitives/bytes.ts";
 import { type Hash, hashFromBytes } from "../../base/primitives/hash.ts";
-import { keccak256, keccak256Message, keccakMessage } from "../../base/primitives/keccak.ts";
+import { keccak256, keccak256Hash, keccak256Message, keccakMessage } from "../../base/primitives/keccak.ts";
 import { encodeRlp, rlpListLength, writeRlpListPrefix } from "../../base/primitives/rlp.ts";
 import { allocateShared } from "../../base/primitives/slab.ts";
 import { EMPTY_TRIE_ROOT } from "../../base/types/constants.ts";
@@ -24,12 +24,19 @@ export const HASH_ONLY: NodeSink = {
   replace() {},
 };
 
+/** RLP of index 0. */
+const FIRST_KEY = Uint8Array.of(0x80);
+
 /**
  * Root of the trie that maps RLP(index) to `values[index]`: transactionsRoot, receiptsRoot, withdrawalsRoot
  * (Yellow Paper 4.3.2, EIP-4895). None of the values is empty; no node is stored.
  */
 export function orderedTrieRoot(values: readonly Uint8Array[]): Hash {
   if (values.length === 0) return EMPTY_TRIE_ROOT;
+  if (values.length === 1) {
+    const { bytes, length } = encodeLeaf(FIRST_KEY, 0, values[0]!);
+    return keccak256Hash(bytes.subarray(0, length));
+  }
   const hasHashes = values.every(({ length }) => length >= HASH_LENGTH);
   if (hasHashes) {
     const root = withUnhashedNodes((nodes) => new IndexTrie(values, nodes).root());

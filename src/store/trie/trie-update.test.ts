@@ -3,10 +3,11 @@ import { test } from "node:test";
 import fc from "../../../test/support/fast-check.ts";
 import { createMemoryNodes } from "../../../test/support/store/trie/memory-nodes.ts";
 import { NO_CACHE } from "../../../test/support/store/trie/no-cache.ts";
-import { EMPTY_BYTES } from "../../base/primitives/bytes.ts";
+import { EMPTY_BYTES, equalBytes } from "../../base/primitives/bytes.ts";
 import { bytesToHex } from "../../base/primitives/hex.ts";
 import { keccak256 } from "../../base/primitives/keccak.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
+import { FEW_KEYS_MAX, updateFewKeys } from "./few-keys.ts";
 import { updateTrie } from "./in-place-update.ts";
 import { NodeBatch } from "./node-batch.ts";
 import { ChunkedNodeCache, NODE_CACHE_BYTES_MIN } from "./node-cache.ts";
@@ -90,6 +91,63 @@ test("an update in place asks and gives what the general one does", () => {
     }),
     { numRuns: 300 },
   );
+});
+
+/** A leaf of a state trie: most updates of few keys change such ones, add some, and do nothing else. */
+const stateEntry = fc.tuple(
+  fc.nat(300).map((n) => keccak256(Uint8Array.of(n & 255, n >> 8))),
+  fc.uint8Array({ minLength: 33, maxLength: 80 }),
+);
+const mostlyState = fc.oneof({ weight: 20, arbitrary: stateEntry }, { weight: 1, arbitrary: entry });
+const fewEntries = fc.array(mostlyState, { minLength: 1, maxLength: FEW_KEYS_MAX });
+
+test("an update of few keys asks and gives what the general one does, or nothing", () => {
+  let direct = 0;
+  let isAskedInVain = false;
+  fc.assert(
+    fc.property(fc.array(mostlyState, { maxLength: 60 }), fc.array(fewEntries, { maxLength: 8 }), (first, batches) => {
+      const stored = createMemoryNodes();
+      const source = createNodeSource(stored, NO_CACHE, EMPTY_BYTES);
+      let root: Uint8Array = EMPTY_TRIE_ROOT_BYTES;
+      for (const entries of [first, ...batches]) {
+        const values = [...new Map(entries.map(([key, value]) => [bytesToHex(key), { key, value }])).values()];
+        const [general, few] = [recordedUpdate(), recordedUpdate()];
+        const changesOf = ({ olds }: ReturnType<typeof recordedUpdate>) => ({
+          keys: values.map(({ key }) => key),
+          valueOf(index: number, old: Uint8Array | undefined) {
+            olds[index] = old && bytesToHex(old);
+            return values[index]!.value;
+          },
+        });
+        const expected = new TrieUpdate({ source, sink: general.sink, changes: changesOf(general) }).apply(root);
+        if (entries !== first && !equalBytes(root, EMPTY_TRIE_ROOT_BYTES)) {
+          const asked: (Uint8Array | undefined)[] = [];
+          const modules = { owner: EMPTY_BYTES, source, cache: NO_CACHE, batch: few.batch };
+          const next = updateFewKeys(root, changesOf(few), asked, modules);
+          if (asked.length > 0) {
+            assert.deepEqual(few.olds, general.olds);
+            assert.deepEqual(
+              asked,
+              values.map(({ value }) => value),
+            );
+          }
+          if (next === undefined) {
+            isAskedInVain ||= asked.length > 0;
+            assert.equal(few.batch.size, 0);
+          } else {
+            direct++;
+            assert.deepEqual(next, expected);
+            assert.deepEqual(few.added(), general.added());
+          }
+        }
+        stored.keep(general.batch);
+        root = expected;
+      }
+    }),
+    { numRuns: 300 },
+  );
+  assert.ok(direct > 100, `only ${direct} updates were direct`);
+  assert.ok(isAskedInVain);
 });
 
 /** A sink with what it received, and the old values of an update. */

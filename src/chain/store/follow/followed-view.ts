@@ -1,4 +1,4 @@
-import { invariant } from "../../../base/errors.ts";
+import { InvariantError } from "../../../base/errors.ts";
 import type { LogFollower } from "../../../store/storage/log/log-follower.ts";
 import type { BlockLogs } from "../../logs/block-logs.ts";
 import type { LogIndex } from "../../logs/log-index.ts";
@@ -74,7 +74,7 @@ export class FollowedView extends StoreView {
     if (position !== undefined) return position;
     const { base } = this.#published.read();
     if (number < base) throw new BlockPrunedError({ number, base });
-    invariant(false, `block ${number} must be in the index`);
+    throw new InvariantError(`block ${number} must be in the index`);
   }
 
   /** Goes on to the published head; false where blocks between the two were removed: the store must be opened anew. */

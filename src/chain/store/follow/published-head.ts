@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
-import { invariant } from "../../../base/errors.ts";
+import { InvariantError } from "../../../base/errors.ts";
 
 /** A store that other threads of this process, or other processes, can follow. Plain data. */
 export type FollowedStore = {
@@ -138,7 +138,7 @@ export class HeadFile implements HeadSource {
       this.#head = headOf((i) => values[i]!);
       return this.#head;
     }
-    invariant(false, "the published head must be whole");
+    throw new InvariantError("the published head must be whole");
   }
 
   close(): void {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { invariant } from "../../../base/errors.ts";
+import { InvariantError } from "../../../base/errors.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
 import type { MaybePromise } from "../../../base/threads/maybe-promise.ts";
 import type { SharedSlices } from "../../../base/threads/shared-slices.ts";
@@ -112,7 +112,7 @@ export class StoreFollower implements ReadableBlockStore {
       if (head.epoch % 2 === 0) return head;
       pause();
     }
-    invariant(false, "a removal of blocks must end");
+    throw new InvariantError("a removal of blocks must end");
   }
 
   #reads(): number {

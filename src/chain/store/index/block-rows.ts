@@ -152,7 +152,7 @@ export type Applied = {
 
 /** What `kv` says about the last block in its index. */
 export function readApplied(kv: KvReader): Applied | undefined {
-  const row = kv.get(metaKey(META.applied));
+  const row = kv.get(APPLIED_KEY);
   if (row === undefined) return undefined;
   const reader = new ByteReader(row);
   return { number: reader.varint(), hash: reader.hex(32) as Hash, end: reader.varint() };
@@ -163,7 +163,7 @@ export function writeApplied(writer: KvWriter, { number, hash, end }: Applied): 
   row.varint(number);
   row.hex(hash);
   row.varint(end);
-  writer.put(metaKey(META.applied), row.finish());
+  writer.put(APPLIED_KEY, row.finish());
 }
 
 /** Key of the row with the position of block `number`. */
@@ -192,3 +192,5 @@ export function varints(...values: readonly number[]): Uint8Array {
 export function readVarint(row: Uint8Array | undefined): number | undefined {
   return row === undefined ? undefined : new ByteReader(row).varint();
 }
+
+const APPLIED_KEY = metaKey(META.applied);

@@ -182,7 +182,9 @@ export class BlockReader {
   /** Notes the block after all others, just appended. @param payload of its record in the log */
   addHead(record: BlockRecord, payload: Uint8Array): void {
     const { hash, header } = record.block;
-    this.#decoded.addHead(header.number, new DecodedRecord(record, payload));
+    const { accounts } = record.changes;
+    const changed = accounts.length > CHANGED_MAX ? undefined : accounts.map(({ address }) => address);
+    this.#decoded.addHead(header.number, new DecodedRecord(record, payload, changed));
     this.#hashes[header.number % CACHED_MAX] = { number: header.number, hash };
   }
 
@@ -287,6 +289,9 @@ export class DecodedBlocks {
   }
 }
 
+/** The index of addresses asks a block for its changed accounts soon. More of them are decoded then, so that they need not live that long as texts. */
+const CHANGED_MAX = 16;
+
 /** A block as it stays decoded. Its changes, which few callers ask for, are most of its objects: they are decoded each time. */
 export class DecodedRecord implements BlockRecord {
   /** The block without the rest: plain data, which crosses threads and processes. */
@@ -296,9 +301,13 @@ export class DecodedRecord implements BlockRecord {
   readonly receipts: readonly Receipt[];
   readonly consensusData: Uint8Array;
   readonly #payload: Uint8Array;
+  readonly #changed: readonly Address[] | undefined;
 
-  /** @param payload of the record in the log */
-  constructor(record: Omit<BlockRecord, "changes">, payload: Uint8Array) {
+  /**
+   * @param payload of the record in the log
+   * @param changed accounts of its changes, where they are to stay decoded
+   */
+  constructor(record: Omit<BlockRecord, "changes">, payload: Uint8Array, changed?: readonly Address[]) {
     const { block, senders, receipts } = record;
     this.executed = { block, senders, receipts };
     this.block = block;
@@ -306,6 +315,7 @@ export class DecodedRecord implements BlockRecord {
     this.receipts = receipts;
     this.consensusData = record.consensusData;
     this.#payload = payload;
+    this.#changed = changed;
   }
 
   /** @throws what `decodeBlockRecord` throws */
@@ -319,7 +329,7 @@ export class DecodedRecord implements BlockRecord {
 
   /** Those of `changes`, without the rest. */
   get changedAddresses(): Iterable<Address> {
-    return decodeChangedAddresses(this.#payload);
+    return this.#changed ?? decodeChangedAddresses(this.#payload);
   }
 
   /** Of the record. */

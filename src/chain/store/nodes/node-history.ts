@@ -7,7 +7,15 @@ import type { Kv, KvWriter } from "../../../store/storage/kv.ts";
 import { numberFromKey, numberKey, TABLE, tableKey } from "../../../store/storage/schema.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../../store/trie/empty-root.ts";
 import { childReference, decodeNode, HASH_LENGTH } from "../../../store/trie/node.ts";
-import { COLUMNS, LENGTH, type NodeBatch, OWNER, PATH_LENGTH } from "../../../store/trie/node-batch.ts";
+import {
+  COLUMNS,
+  HASH_WORD,
+  LENGTH,
+  type NodeBatch,
+  OWNER,
+  PATH_LENGTH,
+  SHORT_PATH,
+} from "../../../store/trie/node-batch.ts";
 import type { TrieNodeReader } from "../../../store/trie/node-store.ts";
 import { CHILD_VERSION, CHILDREN, NodeVersions, wholeVersion } from "./node-version.ts";
 
@@ -110,7 +118,7 @@ export class NodeHistory {
         owner = columns[i * COLUMNS + OWNER]!;
         ownerText = latin1FromBytes(batch.owner(i));
       }
-      const place = ownerText + String.fromCharCode(batch.shortPath(i));
+      const place = ownerText + String.fromCharCode(columns[i * COLUMNS + SHORT_PATH]!);
       if (columns[i * COLUMNS + LENGTH] !== 0) added.set(place, i);
       else {
         added.delete(place);
@@ -119,8 +127,12 @@ export class NodeHistory {
     }
     for (const [place, entry] of added) {
       const replacedAt = replaced.get(place);
-      if (replacedAt !== undefined && batch.hasHash(replacedAt, batch.hash(entry))) continue;
-      const versions = this.#versionsAt(place);
+      if (replacedAt !== undefined) {
+        const hasWord = columns[replacedAt * COLUMNS + HASH_WORD] === columns[entry * COLUMNS + HASH_WORD];
+        if (hasWord && batch.hasHashOf(replacedAt, batch, entry)) continue;
+      }
+      const versions = this.#recent.get(place) ?? [];
+      if (versions.length === 0) this.#recent.set(place, versions);
       const old = replacedAt === undefined ? undefined : { batch, entry: replacedAt };
       this.#note(versions, {
         number,
@@ -130,9 +142,10 @@ export class NodeHistory {
       });
     }
     for (const [place, entry] of replaced) {
-      if (batch.owner(entry).length === 0 || batch.pathLength(entry) > 0) continue;
-      if (added.has(place)) continue;
-      this.#note(this.#versionsAt(place), { number, batch, entry, before: undefined });
+      if (added.has(place) || batch.owner(entry).length === 0 || batch.pathLength(entry) > 0) continue;
+      const versions = this.#recent.get(place) ?? [];
+      if (versions.length === 0) this.#recent.set(place, versions);
+      this.#note(versions, { number, batch, entry, before: undefined });
     }
   }
 
@@ -260,20 +273,12 @@ export class NodeHistory {
     return rlp === undefined || rlp.length === 0 ? EMPTY_TRIE_ROOT_BYTES : keccak256(rlp);
   }
 
-  #versionsAt(place: string): (Version | EncodedVersion)[] {
-    let versions = this.#recent.get(place);
-    if (versions === undefined) {
-      versions = [];
-      this.#recent.set(place, versions);
-    }
-    return versions;
-  }
-
   #note(versions: (Version | EncodedVersion)[], version: Version): void {
     const noted = this.#encodesAtOnce ? this.#encodedVersion(versions.at(-1), version) : version;
     versions.push(noted);
     this.#noted.push(versions);
-    this.#recentBytes += bytesOf(noted);
+    this.#recentBytes += VERSION_BYTES;
+    if ("row" in noted) this.#recentBytes += noted.key.length + noted.row.length;
   }
 
   /** @param last at the same place, whose node is no longer the newest */
@@ -404,7 +409,7 @@ function versionBefore(
 ): Version | Uint8Array | undefined {
   if (last !== undefined && "row" in last) {
     if (last.node !== undefined && batch.hasHash(entry, last.node)) return last.node.subarray(HASH_LENGTH);
-  } else if (last !== undefined && batch.hasHash(entry, last.batch.hash(last.entry))) return last;
+  } else if (last !== undefined && batch.hasHashOf(entry, last.batch, last.entry)) return last;
   const rlp = before.node(batch.owner(entry), batch.path(entry), batch.hash(entry));
   return rlp && copyShared(rlp, 0, rlp.length);
 }

@@ -1,5 +1,5 @@
 import { byPrefix } from "../../../store/storage/row-order.ts";
-import { COLUMNS, LENGTH, NodeBatch, PLACE } from "../../../store/trie/node-batch.ts";
+import { COLUMNS, HASH_WORD, LENGTH, NodeBatch, PLACE } from "../../../store/trie/node-batch.ts";
 
 /** A chain makes some twenty nodes a block: from a thousand on, each of the first hundreds of blocks would pay for a table that grows. */
 const TABLE_MIN = 16_384;
@@ -79,7 +79,8 @@ export class PendingNodes implements WaitingNodes {
         this.#newestOf[place] = -1;
       } else {
         this.#newestOf[place] = entry;
-        this.#indexHash(entry);
+        if (this.#hashCount * 2 >= this.#byHash.length) this.#growHashes(entry);
+        this.#insertHash(entry, columns[entry * COLUMNS + HASH_WORD]!);
       }
     }
   }
@@ -145,7 +146,7 @@ export class PendingNodes implements WaitingNodes {
     const place = this.#placeOf.pop()!;
     this.#newestOf[place] = this.#replacedOf.pop()!;
     if (!this.nodes.isReplaced(entry)) {
-      clear(this.#byHash, this.nodes.hashWord(entry), entry + 1);
+      clear(this.#byHash, this.nodes.columns[entry * COLUMNS + HASH_WORD]!, entry + 1);
       this.#hashCount--;
     }
     if (this.#firstOf[place] !== entry) return;
@@ -180,25 +181,21 @@ export class PendingNodes implements WaitingNodes {
     }
   }
 
-  #indexHash(entry: number): void {
-    if (this.#hashCount * 2 >= this.#byHash.length) {
-      this.#byHash = new Int32Array(this.#byHash.length * 2);
-      this.#hashCount = 0;
-      this.#indexHashesBefore(entry);
-    }
-    this.#insertHash(entry);
-  }
-
-  #indexHashesBefore(end: number): void {
-    for (let entry = 0; entry < end; entry++) {
-      if (!this.nodes.isReplaced(entry)) this.#insertHash(entry);
+  /** Doubles the table of hashes, which has the nodes before entry `end`. */
+  #growHashes(end: number): void {
+    this.#byHash = new Int32Array(this.#byHash.length * 2);
+    this.#hashCount = 0;
+    const { columns } = this.nodes;
+    for (let row = 0; row < end * COLUMNS; row += COLUMNS) {
+      if (columns[row + LENGTH] !== 0) this.#insertHash(row / COLUMNS, columns[row + HASH_WORD]!);
     }
   }
 
-  #insertHash(entry: number): void {
+  /** @param word first four bytes of the hash */
+  #insertHash(entry: number, word: number): void {
     this.#hashCount++;
     const mask = this.#byHash.length - 1;
-    let at = this.nodes.hashWord(entry) & mask;
+    let at = word & mask;
     while (this.#byHash[at] !== 0) at = (at + 1) & mask;
     this.#byHash[at] = entry + 1;
   }

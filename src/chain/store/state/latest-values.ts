@@ -54,7 +54,7 @@ export class LatestValues implements Latest {
 
   /** A view that holds until the next call. */
   latest(key: Uint8Array): Uint8Array | undefined {
-    const hash = this.#hashOf(key);
+    const hash = keyHash(key, 0, this.#keyLength);
     const at = this.#find(key, hash);
     if (at >= 0) return this.#valueAt(at);
     const value = this.#rows.latest(key);
@@ -64,7 +64,7 @@ export class LatestValues implements Latest {
 
   /** @param value undefined if none */
   set(key: Uint8Array, value: Uint8Array | undefined): void {
-    const hash = this.#hashOf(key);
+    const hash = keyHash(key, 0, this.#keyLength);
     this.#put(key, value, hash, this.#find(key, hash));
   }
 
@@ -102,10 +102,6 @@ export class LatestValues implements Latest {
     return this.#lines.subarray(start, start + state - LENGTH_START);
   }
 
-  #hashOf(key: Uint8Array): number {
-    return keyHash(key, 0, this.#keyLength);
-  }
-
   #setOf(hash: number): number {
     return (hash & this.#setMask) * WAYS * this.#lineLength;
   }
@@ -113,7 +109,7 @@ export class LatestValues implements Latest {
   /** Offset of the line of `key`, -1 if it has none. */
   #find(key: Uint8Array, hash: number): number {
     const lines = this.#lines;
-    let at = this.#setOf(hash);
+    let at = (hash & this.#setMask) * WAYS * this.#lineLength;
     for (let way = 0; way < WAYS; way++, at += this.#lineLength) {
       if (lines[at] === FREE) continue;
       let same = 0;

@@ -62,9 +62,9 @@ function follow(seed: number, blocks: number, bytesMax: number, decodes?: boolea
       for (const slot of storage.keys()) slots.add(slot);
     }
     for (const [address, slots] of touched) {
-      assert.deepEqual(head.account(address), latest.state.account(address));
+      assert.deepEqual(head.decoded.account(address), latest.state.account(address));
       for (const slot of slots) {
-        assert.equal(head.storage(address, slot), latest.state.storage(address, slot));
+        assert.equal(head.decoded.storage(address, slot), latest.state.storage(address, slot));
       }
     }
   }
@@ -87,14 +87,14 @@ describe("HeadState", () => {
     latest.state.apply(changes);
     head.apply(changes, rowsOf(changes));
     for (const { address, storage } of changes.accounts) {
-      head.account(address);
-      for (const slot of storage.keys()) head.storage(address, slot);
+      head.decoded.account(address);
+      for (const slot of storage.keys()) head.decoded.storage(address, slot);
     }
     assert.equal(latest.reads(), 0);
     const unknown = `0x${"ff".repeat(32)}` as Hash;
     const { address } = changes.accounts[0]!;
-    assert.equal(head.storage(address, unknown), 0n);
-    assert.equal(head.storage(address, unknown), 0n);
+    assert.equal(head.decoded.storage(address, unknown), 0n);
+    assert.equal(head.decoded.storage(address, unknown), 0n);
     assert.equal(latest.reads(), 1);
   });
 
@@ -102,14 +102,14 @@ describe("HeadState", () => {
     const latest = createLatest();
     const head = new HeadState(latest, 1 << 20);
     const alice = `0x${"a1".repeat(20)}` as Address;
-    assert.equal(head.account(alice), undefined);
-    assert.equal(head.account(alice), undefined);
+    assert.equal(head.decoded.account(alice), undefined);
+    assert.equal(head.decoded.account(alice), undefined);
     assert.equal(latest.reads(), 1);
     const account = { nonce: 1n, balance: 2n, codeHash: `0x${"c0".repeat(32)}` as Hash };
     const change = { address: alice, account, storage: new Map(), storageCleared: false };
     latest.state.apply({ accounts: [change], codes: new Map() });
     head.forget();
-    assert.deepEqual(head.account(alice), account);
+    assert.deepEqual(head.decoded.account(alice), account);
   });
 });
 

@@ -109,7 +109,7 @@ const SLOT_LENGTHS = { keyLength: 52, valueMax: 32 };
 export class HeadState {
   readonly #accounts: LatestValues;
   readonly #slots: LatestValues;
-  readonly #decoded: DecodedValues;
+  readonly decoded: DecodedValues;
 
   /**
    * @param bytesMax memory, about
@@ -121,34 +121,26 @@ export class HeadState {
     this.#accounts = new LatestValues(index.accounts, ACCOUNT_LENGTHS, half);
     this.#slots = new LatestValues(index.slots, SLOT_LENGTHS, half);
     const latest = { accounts: this.#accounts, slots: this.#slots };
-    this.#decoded = new DecodedValues(latest, decodedBytes);
+    this.decoded = new DecodedValues(latest, decodedBytes);
   }
 
   /** Memory that the values take. */
   get bytes(): number {
-    return this.#accounts.bytes + this.#slots.bytes + this.#decoded.bytes;
-  }
-
-  account(address: Address): Account | undefined {
-    return this.#decoded.account(address);
-  }
-
-  storage(address: Address, slot: Hash): bigint {
-    return this.#decoded.storage(address, slot);
+    return this.#accounts.bytes + this.#slots.bytes + this.decoded.bytes;
   }
 
   /** The block with these changes is the newest now. @param rows the same, as the index has them */
   apply(changes: StateChanges, rows: Pick<ChangeRows, "accounts" | "slots">): void {
     for (const { key, value } of rows.accounts) this.#accounts.set(key, value);
     for (const { key, value } of rows.slots) this.#slots.set(key, value);
-    this.#decoded.apply(changes);
+    this.decoded.apply(changes);
   }
 
   /** Another block is the newest now. */
   forget(): void {
     this.#accounts.forget();
     this.#slots.forget();
-    this.#decoded.forget();
+    this.decoded.forget();
   }
 }
 

@@ -8,7 +8,7 @@ import {
   SYSTEM_CALL_GAS,
   SYSTEM_CALL_STATE_GAS,
 } from "../../../base/params/gas.ts";
-import { type Hardfork, isAtLeast } from "../../../base/params/hardforks.ts";
+import { HARDFORKS, type Hardfork, isAtLeast } from "../../../base/params/hardforks.ts";
 import { type Address, checksumAddress } from "../../../base/primitives/address.ts";
 import { bytesToBigint, concatBytes, EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
 import { type Hash, hashFromBytes, hashToBytes } from "../../../base/primitives/hash.ts";
@@ -56,23 +56,23 @@ export function storeAncestry(
  * @throws InvalidBlockError when a contract is missing or fails
  */
 export function takeRequests(environment: SystemCallEnvironment, step: Step): TypedRequests[] {
-  return requestContractsAt(environment.block.hardfork).map((contract) => ({
+  return CONTRACTS_AT.get(environment.block.hardfork)!.map((contract) => ({
     type: contract.requestType,
     data: step((onAccess) => takeQueue(contract, environment, onAccess)),
   }));
 }
 
 /** The contracts without which no block under the rules of `hardfork` is valid. */
-function requestContractsAt(hardfork: Hardfork): readonly RequestContract[] {
-  return REQUEST_CONTRACTS.filter(({ since }) => isAtLeast(hardfork, since));
-}
+const CONTRACTS_AT: ReadonlyMap<Hardfork, readonly RequestContract[]> = new Map(
+  HARDFORKS.map((hardfork) => [hardfork, REQUEST_CONTRACTS.filter(({ since }) => isAtLeast(hardfork, since))]),
+);
 
 /** The contracts that `state` lacks, of those that every block under the rules of `hardfork` requires. */
 export function missingRequestContracts(
   state: Pick<StateReader, "account">,
   hardfork: Hardfork,
 ): readonly RequestContract[] {
-  return requestContractsAt(hardfork).filter(({ address }) => {
+  return CONTRACTS_AT.get(hardfork)!.filter(({ address }) => {
     const { codeHash = EMPTY_CODE_HASH } = state.account(address) ?? {};
     return codeHash === EMPTY_CODE_HASH;
   });

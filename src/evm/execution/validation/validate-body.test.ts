@@ -8,10 +8,10 @@ import {
 } from "../../../../test/support/evm/execution/factories.ts";
 import { ZERO_HASH } from "../../../base/primitives/hash.ts";
 import { keccak256Hash } from "../../../base/primitives/keccak.ts";
-import { encodeRlp } from "../../../base/primitives/rlp.ts";
+import { encodeRlpListOf } from "../../../base/primitives/rlp.ts";
 import type { Block } from "../../../base/types/block.ts";
 import type { Header } from "../../../base/types/header.ts";
-import { headerHash, headerItem } from "../../../base/types/header-codec.ts";
+import { encodeHeader, headerHash } from "../../../base/types/header-codec.ts";
 import { orderedTrieRoot } from "../../../store/trie/ordered-trie-root.ts";
 import { validateBody } from "./validate-body.ts";
 import { nextDifficulty } from "./validate-header.ts";
@@ -74,7 +74,7 @@ function proofOfWorkChain() {
       parentHash: headerHash(parent),
       number: parent.number + 1,
       timestamp: parent.timestamp + elapsed,
-      sha3Uncles: keccak256Hash(encodeRlp(uncles.map(headerItem))),
+      sha3Uncles: keccak256Hash(encodeRlpListOf(uncles.map(encodeHeader))),
       difficulty: nextDifficulty(parent.timestamp + elapsed, parent, rules),
     };
     return { hash: headerHash(header), header, transactions: [], uncles };

@@ -3,10 +3,10 @@ import { BLOCK_RLP_SIZE_MAX } from "../../../base/params/gas.ts";
 import { hardforkAt, isAtLeast, isPostMerge } from "../../../base/params/hardforks.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
 import { keccak256Hash } from "../../../base/primitives/keccak.ts";
-import { encodeRlp } from "../../../base/primitives/rlp.ts";
+import { encodeRlpListOf } from "../../../base/primitives/rlp.ts";
 import type { Block } from "../../../base/types/block.ts";
 import { blockSize, encodeWithdrawal } from "../../../base/types/block-codec.ts";
-import { headerItem } from "../../../base/types/header-codec.ts";
+import { encodeHeader } from "../../../base/types/header-codec.ts";
 import { blobGasOf } from "../../../base/types/transaction/fees.ts";
 import { orderedTrieRoot } from "../../../store/trie/ordered-trie-root.ts";
 import { type InvalidBlockCode, InvalidBlockError, InvalidTransactionError, rejectBlock } from "../errors.ts";
@@ -26,7 +26,7 @@ export function validateBody(block: Block, config: ChainConfig, ancestor: Ancest
       rejectBlock("BLOCK_IMPORT_IMPOSSIBLE_UNCLES_OVER_PARIS", "uncles not allowed");
     }
   } else validateUncles(block, config, ancestor);
-  const unclesHash = keccak256Hash(encodeRlp(uncles.map(headerItem)));
+  const unclesHash = keccak256Hash(encodeRlpListOf(uncles.map(encodeHeader)));
   checkRoot("BLOCK_INVALID_UNCLES_HASH", "uncle root hash", header.sha3Uncles, unclesHash);
   const transactionsRoot = orderedTrieRoot(transactions.map(({ raw }) => raw));
   checkRoot("BLOCK_INVALID_TRANSACTIONS_ROOT", "transaction root hash", header.transactionsRoot, transactionsRoot);

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fdatasyncSync, openSync, readSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Database, RangeOptions } from "lmdb";
-import { invariant, NodeError } from "../../../base/errors.ts";
+import { InvariantError, invariant, NodeError } from "../../../base/errors.ts";
 import { hexDigits } from "../../../base/primitives/hex.ts";
 import { nativeCall } from "../../../base/threads/native-calls.ts";
 import {
@@ -154,7 +154,7 @@ class LmdbKv implements Kv, KvWriter {
   }
 
   view(key: Uint8Array): Uint8Array | undefined {
-    invariant(!this.#closed, "the store must be open");
+    if (this.#closed) throw new InvariantError("the store must be open");
     // A buffer that is used again and again: its `length` is that of the value, its `byteLength` is not.
     let stored: Buffer | undefined;
     this.#reads++;

@@ -1,3 +1,4 @@
+import { writeU32 } from "../byte-io.ts";
 import { extendCrc32 } from "../crc32.ts";
 import type { LogFile } from "./log-file.ts";
 
@@ -60,11 +61,11 @@ export function readSegmentHeader(file: LogFile): SegmentHeader | undefined {
 
 /** `payload` as a whole record. */
 export function encodeRecord(payload: Uint8Array, salt: number): Uint8Array {
-  const bytes = Buffer.allocUnsafe(RECORD_HEADER_LENGTH + payload.length);
+  const bytes = new Uint8Array(RECORD_HEADER_LENGTH + payload.length);
   bytes.set(MARKER);
-  bytes.writeUInt32LE(payload.length, 4);
+  writeU32(bytes, 4, payload.length);
   bytes.set(payload, RECORD_HEADER_LENGTH);
-  bytes.writeUInt32LE(extendCrc32(continuedSum(payload, salt), bytes, 4, 8), 8);
+  writeU32(bytes, 8, extendCrc32(continuedSum(payload, salt), bytes, 4, 8));
   return bytes;
 }
 

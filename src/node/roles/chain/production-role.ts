@@ -281,12 +281,11 @@ export class ProductionRole implements ProductionParts {
   rewind(number: number): Promise<void> {
     const { chain, store } = this.#modules.opened;
     return this.withoutEngine("a rewind", async () => {
-      for (;;) {
-        const head = chain.head().block.header.number;
-        if (head <= number) return;
-        chain.rollbackTo(nextRollback(store, head, number));
+      const head = () => chain.head().block.header.number;
+      while (head() > number) {
+        chain.rollbackTo(nextRollback(store, head(), number));
         // Lets other calls run between two parts.
-        await setImmediate();
+        if (head() > number) await setImmediate();
       }
     });
   }

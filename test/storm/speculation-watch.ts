@@ -28,7 +28,7 @@ export class SpeculationWatch {
       try {
         this.#newest = speculatedCounts(await (await fetch(this.#url)).text());
       } catch {
-        // The node is dead, which those that kill it know better.
+        // The node is dead, which its killer knows better.
         return;
       }
       await sleep(PAUSE_MS);

@@ -33,7 +33,7 @@ export type StormHomeOptions = StormOptions & {
   readonly engine: "solo" | "cometbft";
   /** Threads that execute ahead of the chain's own; 0 where it is not given. */
   readonly speculationThreads?: number;
-  /** In place of those that the seed draws. */
+  /** Replaces the settings drawn from the seed. */
   readonly settings?: Partial<Omit<HomeSettings, "dev" | "chainId">>;
   /** Called on the home of a node that is dead, before its next start: for tests of the storm, which damage it. */
   readonly whileDead?: (home: string) => void;

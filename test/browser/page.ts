@@ -6,10 +6,10 @@ import type { Page } from "playwright-core";
 import type { BrowserModule } from "./build.ts";
 import type { Answer, Call } from "./transcript.ts";
 
-/** Of the page with a node: scripts of its own origin, and WebAssembly. */
+/** For the page with a node: scripts of its own origin, and WebAssembly. */
 const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'";
 
-/** The loader of these tests names functions by a function of its own, which code that runs in the page lacks. */
+/** The tests' loader names functions with a helper that code in the page lacks. */
 const START = 'window.evmint = import("/index.js"); window.__name = (value) => value;';
 
 /** Serves `folder` under the policy, and a page that has the module as `evmint`. */

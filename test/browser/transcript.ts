@@ -61,7 +61,7 @@ export async function askEveryMethod(ask: Ask): Promise<ReadonlyMap<string, unkn
   const withoutFiles = METHODS.filter(({ name, needsConnection, isPrivate }) => {
     return !needsConnection && !isPrivate && !OF_THE_PROCESS.test(name);
   });
-  // Those that make a block come last: its hash depends on the clock.
+  // requests that make a block come last: its hash depends on the clock
   const isLast = ({ name }: { readonly name: string }) => /^eth_(send|resend)/.test(name);
   const inOrder = [...withoutFiles.filter((each) => !isLast(each)), ...withoutFiles.filter(isLast)];
   for (const { name, example = [] } of inOrder) await note(`example of ${name}`, name, example);

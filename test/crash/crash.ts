@@ -95,7 +95,7 @@ function assertNothingLost(home: Home, acknowledged: readonly string[], death: D
   }
 }
 
-/** Number of blocks, all of them and every state equal to those of a store that nobody killed. */
+/** Number of blocks, after checking that all blocks and states equal those of a store that was never killed. */
 function assertEqualToTwin(home: Home, seed: number): Omit<CrashReport, "kills"> {
   const store = openStore(home);
   const twin = createMemoryBlockStore({ defer: deferNothing, createTrie: createStateTrie });

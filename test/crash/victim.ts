@@ -9,7 +9,7 @@ const FLAGS = {
 
 export const logFileIn = (home: string): string => join(home, "node.log");
 
-/** The node of a dev chain in a process of its own, once it answers. @throws Error where it ends before */
+/** Starts a dev chain in a separate process, and resolves once it answers. @throws Error if it ends before */
 export async function startVictim(home: string): Promise<NodeProcess> {
   const node = new NodeProcess({ home, dev: true, flags: FLAGS, hooks: {}, logFile: logFileIn(home) });
   await node.firstAnswer();

@@ -33,7 +33,7 @@ export function chainsUnderTest(dir: string): readonly ChainUnderTest[] {
   ];
 }
 
-/** The recorded chain of execution-apis: every fork from Frontier to Osaka at a block of its own. */
+/** The recorded chain of execution-apis: one block for each fork from Frontier to Osaka. */
 export function forksChain(): ChainFiles | undefined {
   const genesisFile = fixture("rpc-compat", "genesis.json");
   const chainFile = fixture("rpc-compat", "chain.rlp");

@@ -17,7 +17,7 @@ export function gethVersion(): string | undefined {
   return `Geth ${/Version: (\S+)/.exec(stdout)?.[1] ?? "unknown"}`;
 }
 
-/** A geth on loopback, in a folder of its own, that has imported the chain file and takes its last block for final. */
+/** A geth on loopback with its own folder, which has imported the chain file and treats its last block as final. */
 export async function startGeth(options: { readonly genesisFile: string; readonly chainFile: string }): Promise<Geth> {
   const home = mkdtempSync(join(tmpdir(), "evmint-geth-"));
   const jwtFile = join(home, "jwt.hex");

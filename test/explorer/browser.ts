@@ -4,7 +4,7 @@ import { HANG_MS } from "../support/until.ts";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome"];
 
-/** Chromium on PATH; undefined where there is none: tests in it are left out. */
+/** Chromium on PATH; undefined if there is none: its tests are skipped. */
 export function chromiumPath(): string | undefined {
   for (const name of NAMES) {
     try {

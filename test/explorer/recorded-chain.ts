@@ -17,7 +17,7 @@ type Recorded = {
   /** By height. In the one of height 10 a validator voted nil. */
   readonly commit: Readonly<Record<string, CommitAnswer>>;
   readonly validators: Readonly<Record<string, ValidatorsAnswer>>;
-  /** By number: those that the headers commit to. */
+  /** By number: the blocks that the headers commit to. */
   readonly blocks: Readonly<Record<string, Json>>;
 };
 

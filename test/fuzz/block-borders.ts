@@ -43,7 +43,7 @@ export function generateBlockAtBorders(seed: number, fork: string, evm: Evm): T8
   return generateBlock(seed, fork, gasLimits);
 }
 
-/** By how much the gas limit is above a border. */
+/** How far the gas limit is above a border. */
 function unneeded({ message, reservoirLeft, steps }: Execution, random: Random): bigint {
   const around = BigInt(random.int(3) - 1);
   if ((message.reservoir ?? 0n) > 0n) {

@@ -5,7 +5,7 @@ import type { Random } from "./random.ts";
 /** The world that the code of a block's contracts speaks of. */
 export type ProgramWorld = {
   readonly random: Random;
-  /** What is called, asked for and destroyed for. */
+  /** Addresses to call, read and name as beneficiaries. */
   readonly targets: readonly Address[];
   /** How deep init code may contain init code. */
   readonly depth?: number;

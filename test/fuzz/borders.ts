@@ -10,7 +10,7 @@ export type Reconnaissance = {
   readonly steps: readonly Pick<Step, "gas" | "depth">[];
 };
 
-/** A loop that goes on says nothing new; one program in so many may go on for longer all the same. */
+/** A long loop shows nothing new; one program in this many may still run longer. */
 const STEPS_MAX = 2000;
 const LONG_RUNS = 50;
 const LONG_STEPS_MAX = 50_000;
@@ -66,7 +66,7 @@ export function bordersOf({ gas, gasUsed, steps }: Reconnaissance): Set<bigint> 
   return new Set(borders.filter((each) => each >= 0n));
 }
 
-/** By how much less gas at depth 0 takes `gas` away at `depth`: each call withholds a 64th (EIP-150), unless it names an amount. */
+/** How much less gas at depth 0 takes `gas` away at `depth`: each call withholds a 64th (EIP-150), unless it names an amount. */
 function gasAtTop({ gas, depth }: Pick<Step, "gas" | "depth">): bigint {
   let atTop = gas;
   for (let i = 0; i < depth; i++) atTop = (atTop * 64n + 62n) / 63n;

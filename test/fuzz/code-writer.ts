@@ -3,7 +3,7 @@ import type { Address } from "../../src/base/primitives/address.ts";
 import type { CodeItem } from "./case.ts";
 import type { Random } from "./random.ts";
 
-/** [opcode, words it takes]: those that leave one word and cannot do harm. */
+/** [opcode, words popped]: opcodes that push one word and have no side effects. */
 const PURE: readonly (readonly [opcode: number, pops: number])[] = [
   ...range(0x01, 0x07, 2),
   ...range(0x08, 0x09, 3),
@@ -100,7 +100,7 @@ export type CodeWriter = {
   program(length: number): void;
 };
 
-/** Writes code that mostly finds on the stack what it takes, and sometimes does not. */
+/** Writes code that usually finds its operands on the stack, and sometimes does not. */
 export function createCodeWriter(options: {
   readonly random: Random;
   readonly targets: readonly Address[];

@@ -41,7 +41,7 @@ const UINT64_MAX = 2n ** 64n - 1n;
 type World = {
   readonly random: Random;
   readonly accounts: Map<Address, Account>;
-  /** Those that transactions and contracts name, the likelier the more often they are listed. */
+  /** Addresses that transactions and contracts name; repeated entries are likelier. */
   readonly targets: readonly Address[];
   /** What the next transaction of a sender, and the next authorization of an account, most likely has to have. */
   readonly nonces: Map<Address, bigint>;
@@ -237,7 +237,7 @@ function generateTransaction(world: World, ownGasLimit?: number): Transaction {
   const authorizationList = type === 4 ? authorizations(world, sender, to!) : [];
   const least = leastGas({ from, to, value, data, accessList, authorizationList });
   const isIncluded = nonce === expected && nonce < UINT64_MAX && gas >= least && gas <= world.gasLimit;
-  // Most transactions behind one that is rejected fit all the same.
+  // Most transactions after a rejected one still fit.
   if (!isIncluded) for (const [address, each] of before) nonces.set(address, each);
   const base = { nonce, to, value, data, gasLimit: BigInt(gas) };
   const fields = fieldsOf(random, type, base, { accessList, maxFeePerGas, tip, authorizationList });
@@ -301,7 +301,7 @@ function fieldsOf(
   return { ...market, type, maxFeePerBlobGas: BigInt(random.pick([1, 1000, 1000, 1000])), blobVersionedHashes };
 }
 
-/** Units around what a transaction costs by itself, any other, and those that leave a reservoir for state gas (EIP-8037). */
+/** Gas limits around the intrinsic gas, random ones, and ones that leave a reservoir for state gas (EIP-8037). */
 function gasLimitOf(random: Random, dataLength: number): number {
   const near = (gas: number) => gas + random.int(5) - 2;
   return random.weighted<() => number>([

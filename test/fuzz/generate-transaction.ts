@@ -22,7 +22,7 @@ const UINT64_MAX = 2n ** 64n - 1n;
 /** Forks are the likelier the newer: they have more rules. */
 const FORKS = ORACLE_FORKS.map((name, i) => [isAtLeast(name, "berlin") ? i : (i + 1) / 8, name] as const);
 
-/** Accounts that call each other and a transaction to one of them that most often is a good one. All from `seed`. */
+/** Accounts that call each other, and a usually valid transaction to one of them. Everything depends only on `seed`. */
 export function generateTransactionCase(seed: number, fork?: Hardfork): TransactionCase {
   const random = createRandom(seed);
   const hardfork = fork ?? random.weighted(FORKS);
@@ -73,7 +73,7 @@ export function generateTransactionCase(seed: number, fork?: Hardfork): Transact
   });
   accounts.push(account(PLAIN, { balance: "5" }));
   const sender = account(SENDERS[0]!, { balance: (100n * ETHER).toString(), nonce });
-  // Before Prague nobody has a delegation: geth would let such a sender pass, the library would not.
+  // There are no delegations before Prague: geth would accept such a sender, the library would not.
   accounts.push({
     ...sender,
     code: delegates && random.chance(0.15) ? delegation() : random.chance(0.02) ? ["00"] : [],

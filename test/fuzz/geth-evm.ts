@@ -306,7 +306,7 @@ function listDifference(t8nCase: T8nCase, evm: Evm): string | undefined {
 
 const BLOCK_FORKS = HARDFORKS.slice(HARDFORKS.indexOf("berlin"));
 
-/** Transactions that meet in contracts they share; and from Prague on mostly those that try what a fork's rules distinguish. */
+/** Transactions that use the same contracts; from Prague on, mostly ones that exercise the fork's rules. */
 function blockInput(seed: number, { fork, evm }: Pick<Options, "fork" | "evm">): T8nInput {
   const hardfork = fork ?? BLOCK_FORKS[seed % BLOCK_FORKS.length]!;
   const network = NETWORKS.get(hardfork)!;

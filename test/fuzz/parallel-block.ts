@@ -59,7 +59,7 @@ const SHARED: readonly (readonly [address: Address, code: string, storage: Reado
   [at("72"), "600060006000600034335af160005500", {}],
   // Stores the coinbase's balance, and pays it 1 wei.
   [at("73"), "413160005560006000600060006001415af100", {}],
-  // Stores the balances of ORIGIN and of its own.
+  // Stores the balances of ORIGIN and of the contract.
   [at("74"), "32316000554760015500", {}],
   // Creates a contract, and stores its address.
   [at("75"), "6160016000526002601e6000f060005500", {}],

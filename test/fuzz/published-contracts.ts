@@ -22,7 +22,7 @@ export type PublishedContract = {
   readonly args: readonly unknown[];
   /** Deployed before it, at `DEPENDENCY` */
   readonly dependency?: PublishedContract;
-  /** A function of which some call must succeed, besides the constructor */
+  /** A function of which at least one call must succeed, besides the constructor. */
   readonly succeeds?: string;
 };
 

@@ -31,7 +31,7 @@ const CALLS: ReadonlySet<number> = new Set([0xf1, 0xf2, 0xf4, 0xfa]);
 export type Outcome = {
   readonly gasUsed: bigint;
   readonly facts: Readonly<Record<string, string>>;
-  /** One line an opcode and one at the end of a frame; empty unless asked for. */
+  /** One line per opcode and one at the end of each frame; empty unless requested. */
   readonly steps: readonly string[];
 };
 
@@ -181,7 +181,7 @@ function recorder(lines: string[]): Tracer {
   };
   return {
     onStep(step) {
-      // Engines tell the opcode that fails, and the STOP past the end of code, in ways of their own: what follows has to agree.
+      // Engines report the failing opcode, and the STOP past the end of the code, differently: the rest must agree.
       if (step.opcode !== STOP && step.halt === undefined) write(() => describeStep(step));
     },
     onEnter(frame, depth) {

@@ -39,7 +39,7 @@ export function shrink<T extends FuzzCase>(failing: T, fails: (fuzzCase: T) => b
   return best;
 }
 
-/** Takes out runs of items, long ones first, then puts small values in place of pushed ones. */
+/** Removes runs of items, long ones first, then replaces pushed values with small ones. */
 function shrinkItems(items: readonly CodeItem[], accept: (items: readonly CodeItem[]) => boolean): void {
   let current = items;
   for (let size = current.length; size >= 1; size = Math.floor(size / 2)) {

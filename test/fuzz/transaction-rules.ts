@@ -1,6 +1,6 @@
 /** Names for what a transaction can be rejected for, to compare two engines by. */
 
-/** Our codes; what is not here is a rule of its own. */
+/** Our codes; a code that is missing here is a rule of its own. */
 const BY_CODE: Readonly<Record<string, string>> = {
   TX_NONCE_MISMATCH_TOO_HIGH: "nonce",
   TX_NONCE_MISMATCH_TOO_LOW: "nonce",

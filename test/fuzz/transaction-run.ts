@@ -54,7 +54,7 @@ export function runTransaction(fuzzCase: TransactionCase, evm: Evm): Transaction
   }
 }
 
-/** Types 3 and 4 cannot create: without a recipient such a transaction does not decode. */
+/** Types 3 and 4 cannot create: a transaction without recipient does not decode. */
 function isRefusal(error: unknown): error is NodeError {
   const isShort = error instanceof NodeError && error.code === "RLP_STRING_TOO_SHORT";
   return isShort || error instanceof TransactionRejection;

@@ -11,7 +11,7 @@ import type { TransactionOutcome } from "./transaction-run.ts";
 const OTHERS_TRIED = 6;
 const UINT64_MAX = 2n ** 64n - 1n;
 
-/** `fuzzCase` with one thing changed so that it just holds, or just breaks, a rule. `outcome` is the outcome of the case itself. */
+/** `fuzzCase` with one change, so that it just satisfies or just breaks a rule. `outcome` is that of the original case. */
 export function variantsOf(fuzzCase: TransactionCase, { gasUsed, maxUsedGas }: TransactionOutcome): TransactionCase[] {
   const random = createRandom(Number(gasUsed % 2n ** 32n) + Number(fuzzCase.gas));
   const tx = transactionOf(fuzzCase);
@@ -31,7 +31,7 @@ export function variantsOf(fuzzCase: TransactionCase, { gasUsed, maxUsedGas }: T
   ];
 }
 
-/** Some creations with init code as long as may be, and one byte longer (EIP-3860). */
+/** Creations whose init code has the maximum length, and one byte more (EIP-3860). */
 function initCodeVariants(fuzzCase: TransactionCase, length: number): TransactionCase[] {
   if (fuzzCase.to !== null || length % 4 !== 0) return [];
   return [INIT_CODE_SIZE_MAX, INIT_CODE_SIZE_MAX + 1].map((size) => ({

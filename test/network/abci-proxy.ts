@@ -20,7 +20,7 @@ const ACCEPT = 1;
 /** Enough for the votes of four validators and two transactions. */
 const RECORDED_BYTES_MAX = 1_000;
 
-/** Has the CometBFT of `node` dial the socket at `path` in place of the node's own. */
+/** Makes the CometBFT of `node` dial the socket at `path` instead of the node's. */
 export function connectEngineTo(path: string, node: NetworkNode): void {
   const program = join(node.home, "cometbft.sh");
   writeFileSync(program, `#!/bin/sh\nexec cometbft "$@" --proxy_app "unix://${path}"\n`);

@@ -45,7 +45,7 @@ function codeOf(name: string, seconds: number): Buffer {
   return Buffer.from(CLOCKS[name]!.replace("SECONDS", operand.toString("hex")), "hex");
 }
 
-/** Writes to the memory of a process, which stands still meanwhile; its vDSO becomes a copy of its own. */
+/** Writes to the memory of a process, which is stopped meanwhile; its vDSO becomes a private copy. */
 function write(pid: number, edits: readonly { readonly address: number; readonly bytes: Buffer }[]): void {
   process.kill(pid, "SIGSTOP");
   const memory = openSync(`/proc/${pid}/mem`, "r+");

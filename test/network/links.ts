@@ -20,7 +20,7 @@ type Link = {
 /** From the node that dials, and to the one that listens, with what the bytes for each pass through. */
 type Connection = { readonly near: Socket; readonly far: Socket; readonly toNear: Duplex; readonly toFar: Duplex };
 
-/** How slow a line is, and how much of what is sent over it has to be sent again. */
+/** How slow a link is, and which share of its data must be sent again. */
 export type LineQuality = {
   /** One way. */
   readonly delayMs: number;
@@ -54,7 +54,7 @@ function delayed(sink: Socket, { delayMs, loss }: LineQuality): Duplex {
   return line;
 }
 
-/** Each ends with the other; `sockets` has those that are open. */
+/** Each side ends with the other; `sockets` contains the open ones. */
 export function joinSockets(near: Socket, far: Socket, sockets: Set<Socket>): void {
   for (const [socket, other] of [
     [near, far],

@@ -167,7 +167,7 @@ esac
   }
 }
 
-/** A process that has ended and that nobody waits for is none. */
+/** Counts a zombie, a process that ended but was not reaped, as ended. */
 function isRunning(pid: number): boolean {
   try {
     return /^State:\s[^Z]/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));

@@ -57,13 +57,13 @@ export type NetworkOptions = {
   readonly freeGas?: boolean;
   /** Of the contract that says which accounts may send. */
   readonly permissionsOwner?: string;
-  /** A genesis file in place of the built-in one with `CHAIN_ID`. */
+  /** A genesis file instead of the built-in one with `CHAIN_ID`. */
   readonly genesis?: string;
 };
 
 export type NetworkNode = ReturnType<typeof createNode>;
 
-/** Nodes of `evmintd testnet` in processes of their own. */
+/** Nodes of `evmintd testnet`, each in its own process. */
 export class Network {
   readonly folder = mkdtempSync(join(tmpdir(), "evmint-network-"));
   readonly nodes: readonly NetworkNode[];
@@ -84,7 +84,7 @@ export class Network {
     );
   }
 
-  /** A node in a new home, invited by the first one; not started. @param flags of that node */
+  /** A node in a new home, invited by the first one; not started. @param flags of the new node */
   async join(flags: readonly string[]): Promise<NetworkNode> {
     const [first] = this.nodes;
     const file = join(this.folder, "network.json");
@@ -299,7 +299,7 @@ function createNode(home: string, port: number, flags: string[], nodeArgs: reado
     start() {
       spawned(spawnEvmintd(["start", "--home", home, ...flags], nodeArgs));
     },
-    /** Starts it as the program `name` of this folder, in place of evmintd. */
+    /** Starts it as the program `name` of this folder instead of evmintd. */
     startAs(name: "older-program.ts" | "other-rules-program.ts") {
       const entry = fileURLToPath(new URL(name, import.meta.url));
       const args = ["--import", "tsx", ...nodeArgs];
@@ -382,7 +382,7 @@ export async function assertSameChain(nodes: readonly NetworkNode[]): Promise<vo
   }
 }
 
-/** True where CometBFT can be started, and these tests were asked for. */
+/** True if CometBFT can be started and these tests were requested. */
 export function whyLeftOut(): string | false {
   if (process.env["EVMINT_COMETBFT"] !== "1") return "left out: npm run test:cometbft runs it";
   const { error } = spawnSync("cometbft", ["version"]);

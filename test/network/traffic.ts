@@ -14,7 +14,7 @@ export function trafficAccounts(nodes: number): readonly string[] {
   return Array.from({ length: nodes }, (_, index) => privateKeyToAccount(keyOf(index)).address);
 }
 
-/** Transfers through every node at once, each from an account of its own, whose nonces leave no room for a lost one. */
+/** Transfers through every node at once, each from its own account, whose nonces show a lost one. */
 export class Traffic {
   readonly #senders: readonly Sender[];
 

@@ -5,7 +5,7 @@
 
 export type SessionRequest = { readonly method: string; readonly params: readonly unknown[] };
 
-/** Requests sent in one message: a batch where there is more than one. */
+/** Requests sent in one message: more than one form a batch. */
 export type SessionBatch = readonly SessionRequest[];
 
 /** What a session is about: parts of a chain with contracts. */

@@ -5,7 +5,7 @@ import { NoAnswerError, RpcError } from "./rpc.ts";
 export type FailureCode =
   /** A transaction whose hash was answered is neither in a block nor in the pool. */
   | "TRANSACTION_LOST"
-  /** The pool or a block has a transaction that nobody sent. */
+  /** The pool or a block has a transaction that no client sent. */
   | "TRANSACTION_UNKNOWN"
   /** A block that was seen is above the head. */
   | "BLOCK_LOST"

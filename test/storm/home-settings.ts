@@ -42,9 +42,9 @@ const CHAIN_ID = 9000n;
 /** Of block 0 of homes with a genesis file, in Unix seconds. */
 const GENESIS_TIMESTAMP = 1_700_000_000;
 
-/** A thread that starts takes about as long as a short life. */
+/** Starting a thread takes about as long as a short life. */
 const SPECULATION_SLOWNESS = 6;
-/** Transactions of a whole life, in place of those of one block. */
+/** Transactions of a whole life instead of one block. */
 const SPECULATION_PAUSE_MS_MAX = 150;
 const SPECULATION_BLOCK_TIME = "300ms";
 
@@ -52,7 +52,10 @@ const PAUSE_MS_MAX = 12;
 /** Some lives of a fast home. */
 const FORK_SECONDS_MAX = 15;
 
-/** So small that some blocks begin segments and merge history, and calls that bend a dev chain its journal anew, in place of megabytes and gigabytes. */
+/**
+ * So small that some blocks begin segments and merge history, and some calls to a dev chain rewrite its journal; the defaults are megabytes and
+ * gigabytes.
+ */
 const SMALL_LIMITS = {
   segmentBytesMax: 40_000,
   devJournalBytesMin: 1_000,
@@ -137,7 +140,7 @@ export function withSpeculation(drawn: HomeSettings, threads: number, random: ()
   };
 }
 
-/** Has half of the homes with a genesis file cross Amsterdam during their first lives. @param random a stream of its own */
+/** Makes half of the homes with a genesis file cross Amsterdam during their first lives. @param random a separate stream */
 export function withFork(drawn: HomeSettings, random: () => number): HomeSettings {
   const forkAfterSeconds = 1 + Math.floor(random() * FORK_SECONDS_MAX);
   return { ...drawn, forkAfterSeconds: drawn.dev || random() < 0.5 ? undefined : forkAfterSeconds };

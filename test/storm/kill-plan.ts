@@ -87,7 +87,7 @@ function weightsOf({ engine, rpcProcesses, isInstant }: HomeSettings): readonly 
   ];
 }
 
-/** Those that a life under load comes to. */
+/** Points that a life under load reaches. */
 function stepsOf({ retainedBlocks, hasAddressIndex, hasSmallLimits }: HomeSettings): readonly string[] {
   const isReached = (step: string) => hasSmallLimits || !/^(log:segment|log:drop|merge)/.test(step);
   return [

@@ -13,7 +13,7 @@ const toHex = (number: number): string => `0x${number.toString(16)}`;
 export type LedgerOptions = {
   readonly model: ChainModel;
   readonly contracts: Contracts;
-  /** Those that send through the node. */
+  /** Senders through the node. */
   readonly senders: readonly Sender[];
   /** Everything that is sent, through this node or another one. */
   readonly allSenders: readonly Sender[];

@@ -11,11 +11,11 @@ import type { Sender, Slot } from "./sender.ts";
 /** Of so many transactions one is sent before the one whose nonce it follows, and one replaces the last one. */
 const GAP_EVERY = 25;
 const REPLACEMENT_EVERY = 15;
-/** Of so many transactions one receipt is asked for. */
+/** The receipt of one in this many transactions is queried. */
 const RECEIPT_EVERY = 3;
 /** Between two looks at the newest block. Milliseconds. */
 const LOOK_MS = 12;
-/** Transactions of one sender in one life, less those that wait from lives before: a slow chain must not fall behind for ever. */
+/** Transactions of one sender in one life, less those still waiting from earlier lives: a slow chain must be able to catch up. */
 const TRANSACTIONS_MAX = 60;
 /** A transaction that the node puts off is sent again after at most so long, so that a kill meets senders at work. Milliseconds. */
 const PUT_OFF_MS_MAX = 1_000;
@@ -135,7 +135,7 @@ export class Load {
     }
   }
 
-  /** Sends it again for as long as the node puts it off; undefined where this load was stopped before. */
+  /** Sends it again while the node defers it; undefined if this load was stopped before. */
   async #sendRaw(raw: Hex): Promise<Hash | undefined> {
     while (!this.#isStopping) {
       try {
@@ -191,7 +191,7 @@ export class Load {
   #notified({ params }: Notification): void {
     try {
       const { number, hash, blockNumber, blockHash, removed } = params.result;
-      // Removed on demand; nobody is to look for them.
+      // removed on demand: not expected later
       if (removed) return;
       if (number !== undefined) this.firstBlockMs ??= performance.now();
       this.#sawBlock({ number: (number ?? blockNumber)!, hash: (hash ?? blockHash)! });

@@ -37,7 +37,7 @@ export type VictimOptions = {
 
 type Urls = { readonly http: string; readonly ws: string; readonly ipc: string; readonly metrics?: string };
 
-/** One life of a node: its process, and those that it started. */
+/** One life of a node: its process and the processes that this started. */
 export class NodeProcess {
   readonly child: ChildProcess;
   /** When it was spawned, by the monotonic clock. */

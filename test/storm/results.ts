@@ -99,7 +99,7 @@ export function countTime(histogram: Histogram, milliseconds: number | undefined
   if (milliseconds !== undefined) count(histogram, String(Math.ceil(milliseconds / BUCKET_MS) * BUCKET_MS));
 }
 
-/** Milliseconds that `share` of the times do not exceed; undefined where there are none. */
+/** The quantile of the times at `share`, in milliseconds; undefined if there are none. */
 export function percentile(histogram: Histogram, share: number): number | undefined {
   const times = Object.entries(histogram).sort(([a], [b]) => Number(a) - Number(b));
   const total = times.reduce((sum, [, times]) => sum + times, 0);

@@ -15,7 +15,7 @@ import {
 
 export type SentTransaction = { readonly hash: Hash; readonly raw: Hex };
 
-/** The transactions that were sent with one nonce: the first one and those that replace it. */
+/** The transactions sent with one nonce: the first one and its replacements. */
 export type Slot = {
   readonly nonce: bigint;
   readonly sent: SentTransaction[];
@@ -48,7 +48,7 @@ export type SenderOptions = {
   readonly contracts: Contracts;
   /** It creates the contracts with its first transactions. */
   readonly isDeployer: boolean;
-  /** The chain may come to Amsterdam, where what grows the state costs gas of its own (EIP-8037). */
+  /** The chain may reach Amsterdam, where state growth costs additional gas (EIP-8037). */
   readonly hasStateGas: boolean;
   readonly random: () => number;
 };
@@ -65,7 +65,7 @@ export class Sender {
     this.address = addressFromPrivateKey(options.privateKey);
   }
 
-  /** What to send next: one that nobody has answered yet, else a new transaction. */
+  /** What to send next: an unanswered transaction if there is one, else a new one. */
   nextSlot(): Slot {
     for (let slot = this.slots.get(this.#next); slot !== undefined; slot = this.slots.get(this.#next)) {
       if (slot.answered < 0) return slot;

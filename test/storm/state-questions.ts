@@ -14,10 +14,10 @@ type StateQuestionOptions = {
   readonly random: () => number;
 };
 
-/** Accounts, slots and contracts that are asked for each time, of each kind. */
+/** Accounts, slots and contracts queried each time, of each kind. */
 const SAMPLES = 5;
 
-/** What the state after block `head` must answer. Logs are asked for from block `oldest` on. */
+/** What the state after block `head` must answer. Logs are queried from block `oldest` on. */
 export function stateQuestions(
   { model, contracts, random }: StateQuestionOptions,
   { head, oldest }: { readonly head: number; readonly oldest: number },

@@ -35,7 +35,7 @@ export type StormHomeOptions = StormOptions & {
   readonly speculationThreads?: number;
   /** A life with such threads that ends at a moment lasts until a transaction that they executed is in a block, if one ever is. */
   readonly awaitsSpeculation?: boolean;
-  /** In place of those that the seed draws. */
+  /** Replaces the settings drawn from the seed. */
   readonly settings?: Partial<Omit<HomeSettings, "dev" | "chainId">>;
   /** Called on the home of a node that is dead, before its next start: for tests of the storm, which damage it. */
   readonly whileDead?: (home: string) => void;

@@ -29,7 +29,7 @@ const LIFE_MS_MAX = 1_500;
 const VICTIMS = [1, 1, 1, 1, 1, 2, 2, 3, 4, 4] as const;
 const KINDS: readonly KillKind[] = ["moment", "moment", "all", "all", "engine", "stopped"];
 
-/** Four validators on this machine, of which any number is killed at once. What a node answered it has to answer again. */
+/** Four validators on this machine, any number of which are killed at once. A node must repeat its earlier answers. */
 export class StormNetwork implements Storm {
   readonly #options: StormOptions;
   readonly #random: () => number;

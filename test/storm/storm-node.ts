@@ -22,7 +22,7 @@ export type StormNodeOptions = {
   readonly random: () => number;
 };
 
-/** A node of the storm through all of its lives: its home, its present process, the clients of that, and what they were answered. */
+/** A node of the storm through all its lives: its home, its current process with its clients, and their answers. */
 export class StormNode {
   readonly home: string;
   readonly ledger: Ledger;
@@ -133,7 +133,7 @@ export class StormNode {
     await assertEnded(this.#leftovers);
   }
 
-  /** New connections are served at once, but for those that were handed to an RPC process before its end was noticed. */
+  /** New connections are served at once, except those handed to an RPC process before its end was noticed. */
   async reconnect(): Promise<void> {
     const begin = performance.now();
     for (;;) {

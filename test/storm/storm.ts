@@ -3,7 +3,7 @@ import type { KillKind } from "./kill-plan.ts";
 /** One kill, and what followed. */
 export type KillResult = {
   readonly kind: KillKind;
-  /** Validators of which processes were killed at once: as many kills are counted. */
+  /** Number of validators killed at once; each counts as one kill. */
   readonly nodes: number;
   /** The named step, where it was reached. */
   readonly step: string | undefined;

@@ -41,7 +41,7 @@ export async function openWs(url: string, headers: Readonly<Record<string, strin
   return ws;
 }
 
-/** One call on a connection of its own. */
+/** One call on a new connection. */
 export async function overWs(
   url: string,
   method: string,
@@ -62,7 +62,7 @@ export async function overWs(
   }
 }
 
-/** One call on a connection of its own. */
+/** One call on a new connection. */
 export function overIpc(path: string, method: string, params: readonly unknown[] = []): Promise<Answer> {
   return new Promise((resolve, reject) => {
     let text = "";

@@ -64,7 +64,7 @@ export async function runEvmintd(args: readonly string[]) {
   return { code: await exited, ...output };
 }
 
-/** A node in a process of its own, once it answers, with its HTTP address. */
+/** Starts a node in a separate process, and resolves with its HTTP address once it answers. */
 export async function startEvmintd(
   home: string,
   args: readonly string[] = [],

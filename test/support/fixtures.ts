@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 /** The folder of official vectors and recorded chains; they are no part of the repository. */
 export const fixturesDir = resolve(root, process.env["EVMINT_FIXTURES"] ?? "../shared/fixtures");
 
-/** Path of a fixture, or undefined where it is missing: skip the test and say so. */
+/** Path of a fixture, or undefined if it is missing: the test is skipped with a message. */
 export function fixture(...path: string[]): string | undefined {
   const full = join(fixturesDir, ...path);
   return existsSync(full) ? full : undefined;

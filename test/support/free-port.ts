@@ -6,7 +6,7 @@ import { createServer } from "node:net";
 const FIRST = 15_000;
 const LAST = 32_000;
 
-/** A port that nobody listens on, for a program that cannot say which one it was given. */
+/** A free port, for a program that cannot report which one it was given. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(FIRST, LAST);

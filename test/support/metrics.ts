@@ -5,7 +5,7 @@ import { until } from "./until.ts";
 /** Settings that make a test node show its metrics. */
 export const WITH_METRICS = { "metrics.enable": "true", "metrics.address": "127.0.0.1:0" };
 
-/** Value of the series `name` whose labels are exactly `labels`, as they stand in the exposition; 0 when there is none yet. */
+/** Value of the series `name` with exactly these labels, in the order of the exposition; 0 if there is none yet. */
 export async function metricOf(node: TestNode, name: string, labels = ""): Promise<number> {
   const listener = node.node.listeners.find(({ kind }) => kind === "metrics");
   const text = await (await fetch(listener!.url)).text();

@@ -28,11 +28,11 @@ const OVERSIZED_BYTES = 200_000;
 /** More than a request may have. */
 const OVERSIZED_BODY_BYTES = 6_000_000;
 
-/** Those that have no answer over WebSocket. */
+/** Requests without answer over WebSocket. */
 export const SILENT_REQUESTS: ReadonlySet<string> = new Set(["nothing", "a batch of notifications", "a notification"]);
 /** More bytes than a request may have. */
 export const LAST_REQUEST = "too many bytes";
-/** Those that end a WebSocket. */
+/** Requests that end a WebSocket. */
 export const ENDING_REQUESTS: ReadonlySet<string> = new Set(["no JSON", LAST_REQUEST]);
 
 /** Bodies of requests by name, which are sent in order: wrong ones of every kind, and right ones that begin what later ones meet. */

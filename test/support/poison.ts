@@ -16,7 +16,7 @@ type Container = Record<string, unknown> | unknown[];
 
 const DEEP = JSON.parse(`${"[".repeat(2_000)}${"]".repeat(2_000)}`) as unknown;
 
-/** Values in place of any other. */
+/** Values that replace any other. */
 const VALUES: readonly unknown[] = [
   null,
   true,

@@ -16,7 +16,7 @@ export type RecordedChain = {
   stop(): Promise<void>;
 };
 
-/** Starts a node that has imported the RLP chain file on the geth genesis file, on a free port and in a home of its own. */
+/** Starts a node that has imported the RLP chain file on the geth genesis file, with a free port and its own home. */
 export async function startRecordedChain(options: {
   readonly genesisFile: string;
   readonly chainFile: string;

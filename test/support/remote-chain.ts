@@ -27,7 +27,7 @@ export type RemoteChainModel = {
   resultOf(call: RemoteCall): unknown;
 };
 
-/** @param fields of the header, in place of ordinary ones */
+/** @param fields of the header that replace ordinary ones */
 export function modelRemoteChain(
   alloc: ReadonlyMap<Address, GenesisAccount>,
   fields: Partial<Header> = {},

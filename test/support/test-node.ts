@@ -27,7 +27,7 @@ export type TestNodeOptions = {
   /** A home that stays; else one is made and removed. */
   readonly home?: string;
   readonly log?: Logger;
-  /** Lines of level error that the node will log. `stop` fails where there is another, or one of these is missing. */
+  /** Lines of level error that the node will log. `stop` fails if there are others, or if one is missing. */
   readonly expectedErrors?: readonly RegExp[];
   /** Lines of level error that may come: what decides is outside the node. */
   readonly possibleErrors?: readonly RegExp[];
@@ -58,7 +58,7 @@ export const NEEDS_ONE_PROCESS =
 /** A setting of tests that control a dev chain, which only a node without RPC processes allows. */
 export const ONE_PROCESS = { "json-rpc.processes": "0" };
 
-/** A real node in this process, on free ports and in a home of its own. */
+/** A real node in this process, with free ports and its own home. */
 export async function startTestNode(options: TestNodeOptions): Promise<TestNode> {
   const { dev = false, genesis, chainFile, settings = {}, limits } = options;
   const home = options.home ?? mkdtempSync(join(tmpdir(), "evmint-test-"));
@@ -111,7 +111,7 @@ export async function startTestNode(options: TestNodeOptions): Promise<TestNode>
   };
 }
 
-/** A stop waits for its clients, on a clock that nobody moves for ever. */
+/** A stop waits for its clients, on a clock that no test moves. */
 async function stopOn(timers: Timers | undefined, node: NodeInProcess): Promise<void> {
   const stopping = node.stop();
   if (!(timers instanceof ManualTimers)) return stopping;

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** How Node.js runs a module of the tests in a process of its own. */
+/** How Node.js runs a test module in a separate process. */
 export type TestProgram = { readonly execArgv: readonly string[]; readonly file: string };
 
 /** @param source its URL. The runner compiles those of PROGRAMS (scripts/test/plan.ts): transpiling one on the way in takes a second of CPU, at each start. */

@@ -96,7 +96,7 @@ export function* forkCases({ sender, head }: ChainFacts): Generator<Differential
   }
 }
 
-/** The same call with ever less gas, so that it runs out at every kind of step. */
+/** The same call with less and less gas, so that it runs out at every kind of step. */
 function* starvedCases(options: {
   readonly sender: string;
   readonly address: string;

@@ -48,7 +48,7 @@ const SAMPLE_MS = 100;
 const RECOVERY_MS_MAX = 600_000;
 const POLL_MS = 200;
 
-/** Real nodes under load, to each of which something happens, one after the other. */
+/** Real nodes under load, each hit by one fault after another. */
 export async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
   const network = await createNetwork(trafficAccounts(NODES));
   const run = new FaultRun(network, options);

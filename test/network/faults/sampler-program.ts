@@ -1,4 +1,4 @@
-/** Asks `/readyz` of every node each `intervalMs` (`sampler.ts`), in a process of its own: what the others do does not hold it up. */
+/** Asks every node's `/readyz` each `intervalMs` (`sampler.ts`), in a separate process, so that other work does not delay it. */
 import { Agent, get } from "node:http";
 import type { SamplerMessage, SamplerOptions } from "./sampler.ts";
 import { type Readiness, Samples } from "./samples.ts";
@@ -25,7 +25,7 @@ process.on("message", (message: "stop" | readonly number[]) => {
   clearInterval(timer);
   tell({ kind: "counts", counts: samples.counts });
   process.disconnect();
-  // Questions may be open for as long as their node is stopped.
+  // A question can stay open while its node is stopped.
   process.exit(0);
 });
 process.on("disconnect", () => process.exit(0));
@@ -45,7 +45,7 @@ async function sample(node: number): Promise<void> {
   if (block !== undefined) tell({ kind: "block", block });
 }
 
-/** undefined where there is no whole answer */
+/** undefined if there is no complete answer */
 function ask(url: string): Promise<Readiness | undefined> {
   return new Promise((resolve) => {
     const request = get(`${url}/readyz`, { agent }, (response) => {

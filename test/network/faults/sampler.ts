@@ -20,7 +20,7 @@ type SamplerEvents = {
   readonly onBlock: (block: MajorityBlock) => void;
 };
 
-/** Samples the readiness of all nodes, in a process of its own, until `stop`. */
+/** Samples the readiness of all nodes in a separate process until `stop`. */
 export class Sampler {
   readonly #child: ChildProcess;
   #counts: SampleCounts | undefined;

@@ -15,7 +15,7 @@ const BLOCK_TIME = "1s";
 
 type NetInfo = { readonly peers: readonly { readonly node_info: { readonly id: string } }[] };
 
-/** Four validators, of which the first has a sentry as docs/operations/network.md says, and two nodes that follow; not started. */
+/** Four validators, the first behind a sentry as docs/operations/network.md describes, and two followers; not started. */
 export async function createNetwork(funded: readonly string[]): Promise<Network> {
   const network = await Network.create({
     validators: VALIDATORS,
@@ -34,7 +34,7 @@ export async function createNetwork(funded: readonly string[]): Promise<Network>
 
 const idOf = ({ home }: NetworkNode): string => nodeIdOf(cometbftPath(home));
 
-/** Asserts that nobody but its sentry has a connection to the first validator. */
+/** Asserts that only its sentry is connected to the first validator. */
 export async function assertHidden({ nodes }: Network): Promise<void> {
   const hidden = idOf(nodes[0]!);
   for (const [index, node] of nodes.entries()) {

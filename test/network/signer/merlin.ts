@@ -29,7 +29,7 @@ export class Transcript {
     this.#absorb(message);
   }
 
-  /** `length` bytes that nobody can choose. */
+  /** A challenge of `length` bytes, which no party can choose. */
   challenge(label: string, length: number): Uint8Array {
     this.#frame(label, length);
     this.#operate(INBOUND | APPLICATION | CIPHER);

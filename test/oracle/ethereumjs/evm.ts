@@ -14,7 +14,7 @@ import { createStateManager } from "./state-manager.ts";
 import { attachTracer } from "./trace.ts";
 
 export type EthereumjsEvmOptions = {
-  /** Precompiles of each fork, in place of the library's own at the same address; the library has no KZG by itself. */
+  /** Precompiles of each fork that replace the library's at the same address; the library alone has no KZG. */
   readonly precompilesOf?: (hardfork: Hardfork) => ReadonlyMap<Address, Precompile>;
 };
 
@@ -83,7 +83,7 @@ export function createEthereumjsEvm(options: EthereumjsEvmOptions = {}): Evm {
   };
 }
 
-/** The library's EVM on `stateManager`, with `precompiles` in place of its own at the same address. */
+/** The library's EVM on `stateManager`, with `precompiles` instead of its own at the same addresses. */
 export function createLibraryEvm(
   library: LoadedLibrary,
   common: EVM["common"],

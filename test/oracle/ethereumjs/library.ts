@@ -25,7 +25,7 @@ export type LoadedLibrary = {
 
 let kzg: KZG | undefined;
 
-/** What EIP-4844's precompile needs from outside the library; made when first asked for, as it takes a while. */
+/** What EIP-4844's precompile needs from outside the library; created on first use, as that takes a while. */
 const customCrypto = {
   get kzg(): KZG {
     kzg ??= new KZG(trustedSetup);

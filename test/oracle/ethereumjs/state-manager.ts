@@ -27,7 +27,7 @@ export function createStateManager(util: typeof Util): StateManagerAdapter {
   let originals = new Map<string, bigint>();
   let snapshots: number[] = [];
 
-  /** Reading an account is frequent, a scan for storage dear: the root is found out only when it is asked for. */
+  /** Accounts are read often and a scan of storage is expensive: the root is computed only on request. */
   class AccountWithLazyRoot extends util.Account {
     private readonly owner: Address;
     constructor(owner: Address, account: EvmAccount) {
@@ -86,7 +86,7 @@ export function createStateManager(util: typeof Util): StateManagerAdapter {
       if (!originals.has(name)) originals.set(name, state.storage(owner, hash));
       state.setStorage(owner, hash, bytesToBigint(value));
     },
-    // A creation only ever happens where there is no storage (EIP-7610).
+    // A creation requires empty storage (EIP-7610).
     clearStorage: () => undefined,
     checkpoint: () => void snapshots.push(state.snapshot()),
     commit: () => void snapshots.pop(),

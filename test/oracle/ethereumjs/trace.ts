@@ -229,7 +229,7 @@ function tellLog(step: InterpreterStep, tracer: Tracer): void {
   );
 }
 
-/** geth reports a self-destruct as a frame of its own that ends at once. */
+/** geth reports a self-destruct as a frame that ends at once. */
 function tellSelfDestruct(step: InterpreterStep, tracer: Tracer): void {
   const heir = step.stack.at(-1);
   if (heir === undefined) return;

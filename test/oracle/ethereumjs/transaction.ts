@@ -76,7 +76,7 @@ export function createTransactionOracle(): TransactionOracle {
     if (known) return known;
     const common = library.createCommon(chainId, hardfork);
     const manager = new SimpleStateManager({ common });
-    // Asked for by receipts before EIP-658; this manager has no trie.
+    // Read by receipts before EIP-658; this manager has no trie.
     manager.getStateRoot = () => new Uint8Array(32) as never;
     const stateManager = manager as unknown as EVM["stateManager"];
     const evm = createLibraryEvm(library, common, stateManager, precompilesAt(hardfork));

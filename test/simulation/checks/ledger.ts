@@ -30,7 +30,7 @@ export class Ledger {
   readonly #forbidden = new Set<string>();
   /** Highest nonce in a block, by sender. */
   readonly nonces = new Map<string, number>();
-  /** Has executed all blocks up to the first that nobody has shown yet. */
+  /** Has executed all blocks up to the first one that no node has shown yet. */
   readonly model: Model;
   head = 0;
   /** How often blocks were removed: an answer from before belongs to a chain that is gone. */

@@ -248,7 +248,7 @@ class Execution {
     };
   }
 
-  /** What it pays for its blobs, nobody gets. */
+  /** The blob fee, which nobody receives. */
   #payBlobs(transaction: TransactionJson, receipt: ReceiptJson): void {
     const { hash, from, blobVersionedHashes = [] } = transaction;
     const gas = BigInt(blobVersionedHashes.length) * GAS_PER_BLOB;
@@ -342,7 +342,7 @@ function nextExcessBlobGas({ excessBlobGas, blobGasUsed, baseFeePerGas }: BlockJ
   return excess + used - BLOB_GAS_TARGET;
 }
 
-/** Wei for each unit of blob gas: e to the power of the excess over its fraction, as the series of EIP-4844, each term of which is rounded. */
+/** Wei per unit of blob gas: e to the power of the excess over its fraction, by the series of EIP-4844 with each term rounded. */
 function blobBaseFee(excess: bigint): bigint {
   let sum = 0n;
   let term = BLOB_FEE_UPDATE_FRACTION;

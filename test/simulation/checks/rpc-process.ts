@@ -24,7 +24,10 @@ const ANSWER_STEP_MS = 1_000;
 const REVERTED = "EXECUTION_REVERTED";
 const UNKNOWN_BLOCK = "RPC_UNKNOWN_BLOCK";
 
-/** Executes calls in threads of a process of its own that follows the store of the first node, as RPC processes do: their answers are of the chain as it is when they come. */
+/**
+ * Executes calls in the threads of a process that follows the first node's store, as RPC processes do: each answer is of the chain at the time
+ * of the answer.
+ */
 export class RpcProcess {
   readonly #cluster: Cluster;
   readonly #node: ClusterNode;

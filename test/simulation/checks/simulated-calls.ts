@@ -39,7 +39,7 @@ export class SimulatedCalls {
     });
   }
 
-  /** @param known of the time before the node was asked for its newest block, `head` */
+  /** @param known from before the node was asked for its newest block, `head` */
   #call(
     node: ClusterNode,
     head: number,

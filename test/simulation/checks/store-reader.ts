@@ -12,14 +12,14 @@ import { USERS } from "../workload/user-keys.ts";
 import type { Ledger } from "./ledger.ts";
 import { assertEqual, ModelDisagreement, word } from "./model.ts";
 
-/** A reader sleeps for up to so long, so that it comes to lie behind what was removed, and sometimes behind all that there was. */
+/** A reader sleeps for up to this long, so that it falls behind removed blocks, and sometimes behind all that it knew. */
 const SLEEP_MS = [50, 500, 20_000, 120_000] as const;
 export const READER_SLEEP_MS_MAX = Math.max(...SLEEP_MS);
 
 /** Trie nodes that a reader has in memory. */
 const TRIE_OPTIONS = { cacheBytes: 1 << 20 };
 
-/** Reads the store of one node as another process, as those that serve RPC do: now and then, and of any age. */
+/** Reads one node's store as another process, as RPC processes do: now and then, and at any age. */
 export class StoreReader {
   readonly #cluster: Cluster;
   readonly #node: ClusterNode;
@@ -36,7 +36,7 @@ export class StoreReader {
     });
   }
 
-  /** As the node's process: publishes the head; then as one of its own: follows. */
+  /** As the node's process: publishes the head. As a separate one: follows. */
   #begin(): void {
     const { machine, process, serving } = this.#node;
     // An index in memory, as after a start on a full disk, cannot be followed.
@@ -75,7 +75,7 @@ export class StoreReader {
     this.#cluster.simulation.violate("reader", `a reader of node-${this.#node.index} fails: ${String(error)}`, error);
   }
 
-  /** A node that began with block 0, and of which nobody has removed the newest blocks, has at least what its settings say. */
+  /** A node that began with block 0, and whose newest blocks were never removed, has at least the blocks that its settings promise. */
   #checkRetained(follower: StoreFollower): void {
     const { simulation, plan } = this.#cluster;
     const { settings, joinsAtMs } = plan.nodes[this.#node.index]!;

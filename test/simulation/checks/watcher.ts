@@ -14,7 +14,7 @@ const LOST_ROUNDS_MAX = 3;
 
 /** Files and sockets that a process of a node has open at most, besides one for each segment of the block log and each thread that follows it. */
 const DESCRIPTORS_MAX = 48;
-/** Segments of the log that were removed, but that a process still has open, at most, beside those that the log had at the last look of the latest reader. */
+/** Maximum number of removed log segments that a process still has open, beside those of the log at the latest reader's last look. */
 const REMOVED_SEGMENTS_MAX = 8;
 
 /**
@@ -174,7 +174,7 @@ export class Watcher {
     this.#cluster.simulation.violate("stall", `the main thread of node-${index} computes for ${ms} ms at once`);
   }
 
-  /** Once everything is healed and blocks come, every node has to say so. */
+  /** Once all faults are healed and blocks come, every node must be ready. */
   get unready(): readonly string[] {
     return this.#cluster.nodes.flatMap(({ readiness, index }) => {
       return readiness?.ready ? [] : [`node-${index}: ${readiness?.reason ?? "does not run"}`];

@@ -57,7 +57,7 @@ class AbciConnection {
   /** @throws ApplicationGoneError */
   async call<Name extends CallName>(name: Name, fields: Partial<Request<Name>>): Promise<Reply<Name>> {
     const frame = requestFrame(name, fields);
-    // Fields that are left out are those that nobody looks at.
+    // Fields that no simulation reads are omitted.
     if (!this.#gone) this.#observe?.({ kind: "request", message: { call: name, fields } as unknown as AbciRequest });
     const reply = this.#next();
     const flushed = this.#next();

@@ -12,7 +12,7 @@ import type { System } from "./world.ts";
 
 /** Each height is asked of another peer when none has answered in this time. */
 const REQUEST_MS = 15_000;
-/** Blocks that are asked for ahead. */
+/** Number of blocks requested ahead. */
 const REQUESTS_MAX = 20;
 const STATUS_MS = 10_000;
 const SWITCH_MS = 1_000;
@@ -170,7 +170,7 @@ export class BlockSync {
     );
   }
 
-  /** Executes blocks as long as the next one is there too, whose commit proves the first. */
+  /** Executes each block whose next one is present, as its commit proves the first. */
   async #process(): Promise<void> {
     const { blocks, executor, log } = this.#modules;
     for (;;) {

@@ -27,7 +27,7 @@ type EvidenceModules = {
 const PENDING = 0;
 const COMMITTED = 1;
 
-/** Proofs of double votes that wait for a block, and those that are in one. */
+/** Proofs of double votes: waiting for a block, or included in one. */
 export class EvidencePool {
   readonly #modules: EvidenceModules;
   readonly #file: RecordFile;

@@ -12,7 +12,7 @@ export type HostileKind =
   | "votes"
   /** Proposals that differ from peer to peer, with transactions or headers that are damaged. */
   | "proposals"
-  /** Transactions that are none. */
+  /** Invalid transactions. */
   | "gossip"
   /** Snapshots that do not exist, and chunks with other bytes. */
   | "snapshots"
@@ -42,7 +42,7 @@ const INJECTED_TEXT = `"}\n{"level":"error","module":"consensus","_msg":"CONSENS
 
 const NO_KINDS: ReadonlySet<HostileKind> = new Set();
 
-/** What a dishonest node does in place of what an honest one does. It has the keys of its own validator, and of no other. */
+/** What a dishonest node does instead of an honest one. It has only its own validator's keys. */
 export class Hostility {
   readonly #modules: HostilityModules;
   #ballot: ProposerData["vote"];
@@ -68,7 +68,7 @@ export class Hostility {
     return { ...unsigned, signature: keys.sign(own.privateKey, voteText(chainId, unsigned)) };
   }
 
-  /** What it proposes in place of what its node does. */
+  /** What it proposes instead of its node's proposal. */
   txsOf(txs: readonly Uint8Array[]): readonly Uint8Array[] {
     if (!this.is("ballots") || txs.length === 0) return txs;
     const data = decodeProposerData(txs[0]);
@@ -88,7 +88,7 @@ export class Hostility {
     return { proposal: { ...unsigned, signature }, block: damaged };
   }
 
-  /** Transactions that its peers have never heard of; undefined where there are none. */
+  /** Transactions that its peers do not know; undefined if there are none. */
   gossip(): readonly Uint8Array[] | undefined {
     if (!this.is("gossip")) return undefined;
     return Array.from({ length: 1 + Math.floor(this.#modules.random() * 5) }, () =>

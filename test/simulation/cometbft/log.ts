@@ -3,7 +3,7 @@ import type { World } from "./world.ts";
 type Level = "debug" | "info" | "warn" | "error";
 type LogFields = Readonly<Record<string, string | number | boolean>>;
 
-/** CometBFT's log: one JSON object a line. What the real one says of each block, and nobody reads, is left out. */
+/** CometBFT's log: one JSON object per line. The real one's lines per block, which are not read, are omitted. */
 export class Log {
   readonly #write: (line: string) => void;
   readonly #now: () => number;

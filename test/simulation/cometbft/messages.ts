@@ -25,7 +25,7 @@ export type RoundAnnouncement = {
   /** The block that it waits for. */
   readonly wanted: string | undefined;
   readonly votes: readonly KnownVotes[];
-  /** Its precommits for the last height; undefined while there are none. */
+  /** Its precommits for the last height; undefined if there are none yet. */
   readonly lastCommit: bigint | undefined;
   /** Blocks for which it has seen more than two thirds of the votes. */
   readonly majorities: readonly {

@@ -115,7 +115,7 @@ export class EngineNode {
       chainId: genesis.chainId,
     });
     const executor = new BlockExecutor({ application, blocks, states, evidence, hostility });
-    // A state from before, or a chain that nobody else has: nothing to fetch.
+    // an old state, or a chain that no other node has: nothing to fetch
     const isFirst = initial.lastBlockHeight === 0;
     const isSyncing = settings.stateSync.enable && isFirst && !isOnlyValidator(initial, validator.address);
     const state = isSyncing

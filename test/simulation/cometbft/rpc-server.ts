@@ -15,7 +15,7 @@ class RpcError extends Error {}
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** What of a running node, or of the files of a stopped one, its RPC shows. */
+/** The parts of a running node, or of a stopped one's files, that its RPC shows. */
 type RpcModules = {
   readonly blocks: BlockStore;
   readonly states: StateStore;
@@ -241,7 +241,7 @@ function publicKeyOf(digits: string): object {
 }
 
 /** Such as `BA{4:xx_x} 30/40 = 0.75`. */
-/** As Go prints votes; hashes are left out, which nobody reads. */
+/** Votes as Go prints them, without hashes, which are not read. */
 function voteTextsOf(votes: VoteSet): readonly string[] {
   const texts = votes.validators.validators.map(() => "nil-Vote");
   for (const { index, address, height, round, type, time } of votes.votes) {

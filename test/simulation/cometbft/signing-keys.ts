@@ -24,7 +24,7 @@ export class SigningKeys {
     return hash("sha256", `${privateKey}/${text}`, "hex").padEnd(SIGNATURE_HEX_DIGITS, "0");
   }
 
-  /** False also for a key that no process has ever opened, since nobody can have signed with it. */
+  /** False also for a key that no process has ever opened, since it cannot have signed. */
   isSignedBy(publicKey: string, text: string, signature: string): boolean {
     const privateKey = this.#privateKeys.get(publicKey);
     return privateKey !== undefined && this.sign(privateKey, text) === signature;

@@ -13,7 +13,7 @@ type Unsynced =
     }
   | { readonly kind: "truncate"; readonly size: number; readonly cut: Buffer; readonly oldSize: number };
 
-/** The content of a file, and what of it a power cut can take. */
+/** A file's content, and the part of it that a power cut can lose. */
 export class FileContent {
   #bytes = Buffer.alloc(0);
   #size = 0;
@@ -71,7 +71,7 @@ export class FileContent {
     }
   }
 
-  /** Changes a bit on the medium. False where there is none. */
+  /** Flips a bit on the medium. False if there is none. */
   rot(random: Random): boolean {
     if (this.#size === 0) return false;
     const at = random.below(this.#size);

@@ -1,7 +1,7 @@
 /** The real process in which simulations run: its input, its output, its clock. Nothing in a simulation sees them. */
 import { createInterface } from "node:readline";
 
-/** Calls `onLine` with each line of the standard input, in an event of its own; ends the process with the input. */
+/** Calls `onLine` with each line of the standard input, in a separate event; ends the process with the input. */
 export function onEachLine(onLine: (line: string) => void): void {
   const lines = createInterface({ input: globalThis.process.stdin });
   // Simulations must not run in a microtask.

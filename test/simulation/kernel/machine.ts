@@ -45,7 +45,7 @@ export class Machine {
     return this.#processes;
   }
 
-  /** Starts `program` as a process; its first event comes now, after those that wait. */
+  /** Starts `program` as a process; its first event runs now, after the waiting ones. */
   start(name: string, program: Program, parent?: SimulatedProcess): SimulatedProcess {
     const process = new SimulatedProcess(this, `${this.name}/${name}`, parent);
     this.#processes.add(process);

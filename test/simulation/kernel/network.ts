@@ -90,7 +90,7 @@ export class Network {
     for (const link of this.#links.values()) Object.assign(link, HEALTHY);
   }
 
-  /** Listens for peers as the process `process`. @param listen `host:port`, of which the host is the machine's address */
+  /** Listens for peers as the process `process`. @param listen `host:port`, where the host is the machine's address */
   peers<Message>(
     process: SimulatedProcess,
     own: { readonly id: string; readonly listen: string },
@@ -116,7 +116,7 @@ export class Network {
     };
   }
 
-  /** One request. `onAnswer` gets undefined where nobody answers. */
+  /** One request. `onAnswer` gets undefined if no process answers. */
   callHttp(
     call: {
       readonly from: Machine;

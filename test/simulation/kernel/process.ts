@@ -9,7 +9,7 @@ export class ProcessEndedError extends Error {
   override readonly name = "ProcessEndedError";
 }
 
-/** Nobody asks a disk for its space before each write. */
+/** Programs do not ask for a disk's free space before each write. */
 const FULL_UNSEEN_MS = 1_000;
 
 export type Exit = { readonly code: number | null; readonly signal: "SIGKILL" | "SIGTERM" | "SIGBUS" | null };
@@ -29,7 +29,7 @@ export class SimulatedProcess {
   busyUntil = 0;
   /** Milliseconds that it has computed in the event of this number. */
   #computed = { event: 0, ms: 0 };
-  /** The longest computation so far of its main thread at once, in milliseconds: waits for the disk are none. */
+  /** The main thread's longest uninterrupted computation, in milliseconds, without waits for the disk. */
   longestComputation = 0;
   #isStopped = false;
   #exit: Exit | undefined;
@@ -38,7 +38,7 @@ export class SimulatedProcess {
   onSignal: ((signal: "SIGTERM" | "SIGINT") => void) | undefined;
   /** Takes each line that it writes to its standard output or its standard error. */
   onOutput: ((stream: "stdout" | "stderr", line: string) => void) | undefined;
-  /** Takes an exception that nobody caught. */
+  /** Handles an uncaught exception. */
   onUncaught: ((error: unknown) => void) | undefined;
 
   constructor(machine: Machine, name: string, parent: SimulatedProcess | undefined) {

@@ -18,7 +18,7 @@ export class Random {
     for (let i = 0; i < 12; i++) this.uint32();
   }
 
-  /** A stream of its own, the same for the same name. */
+  /** A separate stream, the same for the same name. */
   stream(name: string): Random {
     return new Random(`${this.#seed}/${name}`);
   }

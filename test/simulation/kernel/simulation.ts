@@ -96,7 +96,7 @@ export class Simulation {
     }
   }
 
-  /** An exception that nobody caught, or a rejection. */
+  /** An uncaught exception or rejection. */
   failed(error: unknown): void {
     const owner = this.#current;
     if (owner === undefined) this.violate("simulator", String(error), error);

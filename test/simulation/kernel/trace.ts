@@ -2,10 +2,10 @@ import { crc32 } from "node:zlib";
 
 export type TraceLine = { readonly time: number; readonly source: string; readonly text: string };
 
-/** The newest lines are those that explain a failure. */
+/** The newest lines explain a failure. */
 const LINES_MAX = 200_000;
 
-/** Everything that happened, as a hash, which two runs of one seed must share, and in words where they are asked for. */
+/** All events, as a hash, which two runs of one seed must share, and as text on request. */
 export class Trace {
   readonly #lines: TraceLine[] = [];
   readonly #keepsLines: boolean;

@@ -1,6 +1,6 @@
 import { hasBlobs, type Mutant } from "./mutant.ts";
 
-/** Faults in what is special about transactions with blobs: proofs that are verified beside the main thread, and gas of their own. */
+/** Faults in the handling of blob transactions: proofs that are verified beside the main thread, and separate gas. */
 export const BLOB_MUTANTS: readonly Mutant[] = [
   {
     name: "peer-proofs-on-the-main-thread",

@@ -32,7 +32,7 @@ export type Mutant = {
   readonly plan: Omit<PlanOptions, "seed">;
   /** Whether a plan can show the fault at all; others are not run. Undefined: all can. */
   readonly suits?: (plan: Plan) => boolean;
-  /** Suitable seeds, from the first on, one of which has to show it. */
+  /** Number of suitable seeds, from the first on, one of which must show it. */
   readonly seedsMax: number;
   /** Checks that count: what another one finds may have nothing to do with the fault. */
   readonly checks: readonly CheckName[];

@@ -12,7 +12,7 @@ const hasSmallSegments = ({ nodes }: Plan) => nodes.every(({ segmentBytes }) => 
 /** With some kilobytes left. */
 const hasFullDisk = ({ faults }: Plan) => faults.some(({ kind, extent }) => kind === "full-disk" && extent < 0.5);
 
-/** Faults of what is written to disk, and of those that read it. */
+/** Faults in what is written to disk, and in its readers. */
 export const STORAGE_MUTANTS: readonly Mutant[] = [
   {
     name: "log-record-not-synced",
@@ -63,7 +63,7 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
         to: `      throw new LogWriteError("block log could not be synced", {}, { cause: error });`,
       },
     ],
-    // Few plans show it: those that were looked at had no threads.
+    // Few plans show it: the ones that were examined had no threads.
     plan: { engine: "solo", speculationThreads: 0 },
     suits: all(hasFault("failed-sync"), hasFault("power-cut", "power-cut-at-write")),
     seedsMax: 60,

@@ -22,7 +22,7 @@ export {
   X509Certificate,
 } from "node:crypto";
 
-/** Private keys by their encoding, with the public ones that were asked for: OpenSSL takes half a millisecond for each, and nodes read theirs at each start. */
+/** Private keys by encoding, with the public keys computed so far: OpenSSL takes half a millisecond for each, and nodes read theirs at each start. */
 const privateKeys = new Map<string, real.KeyObject>();
 const publicKeys = new WeakMap<object, real.KeyObject>();
 const KEYS_MAX = 4_096;

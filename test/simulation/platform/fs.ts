@@ -314,7 +314,7 @@ function fileOf(fd: number): FileNode {
   return node;
 }
 
-/** Asynchronous calls answer in a turn of their own, as after a thread of the system did the work. */
+/** Asynchronous calls answer in a later turn, as after work in a thread of the system. */
 async function later<T>(work: () => T): Promise<T> {
   const process = currentProcess();
   await new Promise<void>((done) => process.after(0.05, done));

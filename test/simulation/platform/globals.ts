@@ -36,7 +36,7 @@ export const performance = {
   eventLoopUtilization: () => ({ idle: 0, active: 0, utilization: 0 }),
 };
 
-/** In place of `Math.random`. */
+/** Replaces `Math.random`. */
 export function simulatedRandom(): number {
   return currentProcess().random.fraction();
 }

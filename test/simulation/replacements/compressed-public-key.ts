@@ -1,4 +1,4 @@
-/** Addresses of validators, each of which takes a square root once: every request of CometBFT names all keys. */
+/** Addresses of validators, each with one computed square root: every request of CometBFT names all keys. */
 import { addressOfCompressedKey as originalAddress } from "../../../src/base/crypto/compressed-public-key.ts";
 import type { Address } from "../../../src/base/primitives/address.ts";
 import { Memo, textOf } from "./memo.ts";

@@ -15,7 +15,7 @@ export class Memo<T> {
   }
 }
 
-/** A text of its own for each value of `bytes`. */
+/** A distinct text for each value of `bytes`. */
 export function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
 }

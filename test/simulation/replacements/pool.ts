@@ -1,4 +1,4 @@
-/** Threads of a simulated node: calls run beside its main thread, each thread's one after the other, and take time of their own. */
+/** Threads of a simulated node: calls run beside its main thread, one after the other in each thread, and take simulated time. */
 
 import { type PackedSidecar, unpackSidecar } from "../../../src/base/crypto/kzg/sidecar.ts";
 import { VerifiedBlobs } from "../../../src/base/crypto/kzg/verified-blobs.ts";
@@ -79,7 +79,7 @@ const MODULES: Readonly<Record<string, ThreadModule>> = {
   },
 };
 
-/** Pools of a process with the same module so far: each draws from a stream of its own. */
+/** Number of a process's pools with the same module so far: each has a separate random stream. */
 const pools = new WeakMap<SimulatedProcess, Map<string, number>>();
 
 /** Loading the modules of a thread. */

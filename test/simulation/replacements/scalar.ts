@@ -1,4 +1,4 @@
-/** Scalars of blobs, of which a simulation reads none: values enter no proof. */
+/** Scalars of blobs, which no simulation reads: values are not part of proofs. */
 export * from "../../../src/base/crypto/kzg/scalar.ts";
 
 export function decodeScalars(): bigint[] {

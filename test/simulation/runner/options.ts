@@ -50,7 +50,7 @@ export type SimulateOptions = {
   readonly needsHelp: boolean;
 };
 
-/** @throws Error for an option or value that is none */
+/** @throws Error for an unknown option or invalid value */
 export function readOptions(args: readonly string[]): SimulateOptions {
   const { values } = parseArgs({ args: [...args], options: OPTIONS });
   const { engine } = values;

@@ -1,7 +1,7 @@
 import type { TraceLine } from "../kernel/trace.ts";
 import type { Plan } from "../scenario/plan.ts";
 
-/** What a simulation process is asked for. */
+/** A request to a simulation process. */
 export type Request = {
   readonly plan: Plan;
   /** The trace is written in words too. */
@@ -34,7 +34,7 @@ export type Result = {
   /** Of the process after the run. */
   readonly heapBytes: number;
   readonly violation: Violation | undefined;
-  /** Empty unless words were asked for. */
+  /** Empty unless text was requested. */
   readonly lines: readonly TraceLine[];
 };
 

@@ -216,7 +216,7 @@ export class Cluster {
     if (left) this.simulation.violate("orphan", `${stopped.name} has stopped, and ${left.name} runs still`);
   }
 
-  /** Asks a node over a connection of its own. */
+  /** Calls a node over a new connection. */
   call(node: ClusterNode, request: ProviderRequest, onAnswer: (answer: Answer) => void): void {
     const { simulation } = this;
     const { process } = node;

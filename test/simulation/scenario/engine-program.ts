@@ -10,7 +10,7 @@ type EngineOptions = {
   /** Of all validators of the simulation. */
   readonly keys: SigningKeys;
   readonly hostile: () => ReadonlySet<HostileKind>;
-  /** Transactions that its peers get of it, and nobody else. */
+  /** Transactions that only its peers get from it. */
   readonly gossip: () => readonly Uint8Array[];
   /** Of all nodes of the simulation. */
   readonly contract: AbciContract;

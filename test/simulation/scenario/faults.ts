@@ -20,7 +20,7 @@ const LOSS_MAX = 0.3;
 /** What is made anew from the log. */
 const INDEX_FILES = ["index", "index.state"].map((name) => `${HOME}/data/${name}`);
 
-/** Those that are faults of the same name. */
+/** Kinds of hostility that are also faults of the same name. */
 const HOSTILE_KINDS: readonly HostileKind[] = [
   "votes",
   "proposals",
@@ -152,7 +152,7 @@ export class FaultInjector {
     };
   }
 
-  /** Whether `node` may break the rules too: followers may, and validators while those that do are fewer than a third. */
+  /** Whether `node` may break the rules too: followers may, and validators while fewer than a third do. */
   #mayBreakRules(node: ClusterNode): boolean {
     const { plan, nodes } = this.#cluster;
     const validators = nodes.filter(({ index }) => plan.nodes[index]!.isValidator);
@@ -175,7 +175,7 @@ export class FaultInjector {
   /** Gives a node another time of the fork, or takes the fork away, and starts it again; its operator finds out when everything is healed. */
   #misconfigure(node: ClusterNode, { forMs, extent }: Fault): void {
     const { plan } = this.#cluster;
-    // Where nobody else has the blocks, the healing would lose them.
+    // If no other node has the blocks, the healing would lose them.
     if (plan.forkAfterMs === 0 || plan.nodes.length < 4 || !this.#mayBreakRules(node)) return;
     this.#writeGenesis(node, extent < 0.5 ? undefined : forkTimeOf(plan) + LATE_FORK_SECONDS);
     node.otherForkAt = this.#cluster.simulation.now;
@@ -359,7 +359,7 @@ export class FaultInjector {
       .map((name) => `${directory}/${name}`);
   }
 
-  /** The others have every block, and are enough to go on: else what is wiped is lost for good. */
+  /** The others have every block and can continue without this node; otherwise a wipe would lose data for good. */
   #isSafeWithout(node: ClusterNode): boolean {
     const heads = this.#others([node]).map(headOf);
     const own = headOf(node);
@@ -395,7 +395,7 @@ export class FaultInjector {
     // CometBFT ends with a panic where its store is empty and the application has blocks.
     if (copies.length === 0 || headOf(node) === 0) return;
     this.#later(forMs, () => {
-      // Blocks that nobody else has are rolled back, and not decided again.
+      // Blocks that no other node has are rolled back, and not decided again.
       if (!this.#isSafeWithout(node)) return;
       this.#log(`node-${node.index} gets the stores of its engine back`);
       this.#wipe(node, this.#engineStores(node));

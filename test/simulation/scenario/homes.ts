@@ -48,7 +48,7 @@ export type Identity = {
   readonly address: string;
 };
 
-/** Writes the homes of all nodes, and returns who they are; nobody under the solo engine. */
+/** Writes the homes of all nodes and returns their identities; none under the solo engine. */
 export function makeHomes(plan: Plan, machines: readonly Machine[]): readonly Identity[] {
   const text = genesisText(plan, forkTimeOf(plan));
   const genesis = parseGenesis(text);

@@ -10,7 +10,7 @@ import type { NodePlan } from "./plan.ts";
 /** Loading the program and its modules. */
 const LOADING_MS = 150;
 
-/** Exit status of a node that ended after a fault of its own. */
+/** Exit status of a node after its own fault. */
 const FAILED = 70;
 
 export type RunningProgram = { readonly process: SimulatedProcess; node: NodeInProcess | undefined };

@@ -13,7 +13,7 @@ export type NodePlan = {
   readonly mergeKeys: number;
   /** Bytes of the log that a start reads before it commits their rows. */
   readonly replayBytes: number;
-  /** Milliseconds by which its clock is wrong, and by how many millionths it drifts. */
+  /** Its clock's error in milliseconds, and its drift in millionths. */
   readonly clockMs: number;
   readonly driftPpm: number;
   /** Nodes that it dials, by index. Under the solo engine: none of them matter. */
@@ -28,7 +28,7 @@ export type Fault = {
   readonly forMs: number;
   readonly node: number;
   readonly kind: FaultKind;
-  /** [0, 1): how much of it, or where exactly. */
+  /** [0, 1): the extent, or the exact position. */
   readonly extent: number;
 };
 
@@ -85,7 +85,7 @@ export type Plan = {
   readonly hasVotes: boolean;
   /** Transactions that all users together send, for each minute. */
   readonly transactionsPerMinute: number;
-  /** Transactions with blobs that one user sends for each minute, and as many with wrong proofs that others send; 0: nobody sends any. */
+  /** Blob transactions per minute of one user, and as many with wrong proofs by others; 0: none. */
   readonly blobTransactionsPerMinute: number;
   /** How often one user sends transactions whose nonces begin after a gap, which it fills later; 0: never. */
   readonly gapsPerMinute: number;
@@ -148,7 +148,7 @@ const SOLO_FAULTS: readonly FaultKind[] = [
 /** They are drawn on their own. */
 const KINDS_OF_SOME_PLANS: readonly FaultKind[] = ["hostile-ballots", "failing-engine"];
 
-/** Of a network: those that at most a third of the validators may meet at once, and those that all may. */
+/** Of a network: faults that at most a third of the validators may meet at once, and faults that all may. */
 const NETWORK_FAULTS: readonly FaultKind[] = FAULT_KINDS.filter(
   (kind) => !["log-rot", ...KINDS_OF_SOME_PLANS].includes(kind),
 );
@@ -258,7 +258,7 @@ function nodePlanOf(random: Random, { index, engine, validators, count, blockTim
   };
 }
 
-/** A node that joins is worth an attack of its own: what it takes from peers it takes once, and for good. */
+/** A joining node deserves a separate attack: it takes data from peers only once, and for good. */
 function attacksOnJoining(random: Random, nodes: readonly NodePlan[], validators: number): Fault[] {
   return nodes
     .filter(({ joinsAtMs }) => joinsAtMs > 0 && random.chance(0.5))

@@ -8,7 +8,7 @@ import { USERS } from "./user-keys.ts";
 /** It has funds, and never pays: none of its transactions may come into a block. */
 const ATTACKER = USERS.at(-2)!;
 
-/** Sends transactions of which one proof is wrong to random nodes, as a user and as a peer. */
+/** Sends transactions with one wrong proof to random nodes, as a user and as a peer. */
 export class BlobAttacker {
   readonly #cluster: Cluster;
   readonly #ledger: Ledger;

@@ -14,7 +14,7 @@ import { CHAIN_ID, USERS } from "./user-keys.ts";
 const GWEI = 10n ** 9n;
 /** Most blobs of one transaction (EIP-7594). */
 const BLOBS_MAX = 6;
-/** Commitments that many transactions have: blobs of which are verified once, and come back with other proofs. */
+/** Commitments that many transactions share: their blobs are verified once, and return with other proofs. */
 const SHARED_COMMITMENTS = Array.from({ length: BLOBS_MAX }, (_, index) => commitmentOf(`shared ${index}`));
 /** The values of a blob enter no proof in a simulation, so all blobs share one. */
 const BLOB = new Uint8Array(BLOB_LENGTH);
@@ -36,7 +36,7 @@ export function blobsBeginMs(plan: Plan): number {
   return plan.fork === "osaka" ? Math.max(0, 1_000 * forkTimeOf(plan) - START_OF_TIME) : 0;
 }
 
-/** Commitments for one transaction, mostly few: those that others have too, or new ones. @param name of the transaction */
+/** Commitments for one transaction, mostly few: shared or new ones. @param name of the transaction */
 export function drawCommitments(random: Random, name: string): readonly Uint8Array[] {
   const count = random.pick([1, 1, 1, 1, 1, 2, 2, BLOBS_MAX]);
   if (random.chance(0.3)) return SHARED_COMMITMENTS.slice(0, count);

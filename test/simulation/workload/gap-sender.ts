@@ -125,7 +125,7 @@ export class GapSender {
     this.#sendMaybeTwice(this.#random.pick(others.length > 0 ? others : nodes), held);
   }
 
-  /** A wallet that asks is told the nonce of the gap, or a lower one: nobody has a transaction with it. */
+  /** A wallet that asks gets the nonce of the gap or a lower one, for which no transaction exists. */
   #askForNext(node: ClusterNode, held: number): void {
     const { simulation, plan } = this.#cluster;
     // What was in removed blocks may come back with the same nonces.

@@ -65,7 +65,7 @@ export class Rewinder {
   #rewind(): void {
     const { simulation } = this.#cluster;
     const number = this.#ledger.model.head - this.#random.integer(1, BLOCKS_MAX);
-    // What a disk that fails makes of it nobody can say before the next start.
+    // The result on a failing disk is unknown before the next start.
     if (number < 1 || this.#ledger.removingAfter !== undefined || !this.#node.machine.disk.isSound) return;
     for (const listener of this.#onBegin) listener();
     simulation.log("rewinder", `to block ${number}`);

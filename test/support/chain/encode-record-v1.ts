@@ -6,7 +6,7 @@ import { writeHeader } from "../../../src/chain/records/header-record.ts";
 import { writeReceipt } from "../../../src/chain/records/receipt-record.ts";
 import { ByteWriter } from "../../../src/store/storage/byte-io.ts";
 
-/** A record of log format 1, frozen: homes of that time are made with it (store/log/replace-log.ts). */
+/** A frozen record of log format 1, for creating homes of that version (store/log/replace-log.ts). */
 export function encodeBlockRecordV1(record: BlockRecord, unchanged: ReadonlySet<Address>): Uint8Array {
   const { block, senders, receipts, changes, consensusData } = record;
   const writer = new ByteWriter(512 + block.transactions.length * 320);

@@ -13,7 +13,7 @@ export function fakeContext(
     readonly operations?: Partial<NodeOperations>;
     readonly stdin?: string;
     readonly environment?: Record<string, string>;
-    /** In place of the event loop's. */
+    /** Replaces the event loop's. */
     readonly timers?: Timers;
   } = {},
 ) {

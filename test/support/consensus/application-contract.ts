@@ -80,7 +80,7 @@ export function testApplicationContract(name: string, open: () => ApplicationUnd
       { initialHeight: 2 },
       { time: { seconds: GENESIS_TIME - 1, nanos: 0 } },
       { appState: Buffer.from("{}") },
-      // The network begins with a fork that is not in the genesis file, and without those that are.
+      // The network begins with a fork that the genesis file lacks, and without the file's forks.
       { appState: Buffer.from(JSON.stringify({ evmGenesis: genesisHash, forks: "londonBlock glamsterdamTime" })) },
       { appState: Buffer.from("not JSON") },
       { appState: Buffer.from("null") },

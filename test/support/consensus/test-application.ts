@@ -79,7 +79,7 @@ export function openTestApplication(
     readonly osakaTime?: number | undefined;
     /** Every block names the forks that execute it. */
     readonly namesForks?: boolean;
-    /** In place of `GENESIS`. */
+    /** Replaces `GENESIS`. */
     readonly genesis?: Genesis;
     /** Validators that signed two blocks are removed. */
     readonly jail?: boolean;

@@ -72,7 +72,7 @@ export class DamagedHome {
     return new IndexPages(this.#index).kinds;
   }
 
-  /** A page of `kind` has `damage`. False where there is no such damage. */
+  /** Applies `damage` to a page of `kind`. False if no page can have it. */
   async damage(kind: PageKind, damage: Damage, when: When): Promise<boolean> {
     const write = new IndexPages(this.#index).damage(kind, damage, this.#below);
     if (write !== undefined) await this.#liveWith([write], when, this.#below(this.#accounts));

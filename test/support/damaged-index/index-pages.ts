@@ -15,14 +15,14 @@ export const DAMAGES = ["flip", "zero", "hide"] as const;
 /** What becomes of a page: a bit of a row or of a page's number changes, all of it is zero, or a row is not found any more. */
 export type Damage = (typeof DAMAGES)[number];
 
-/** What an LMDB page is: `branch`, say, or `leaf account` where it has rows of that table. */
+/** The kind of an LMDB page: `branch`, say, or `leaf account` if it has rows of that table. */
 export type PageKind = string;
 
 export type PageWrite = { readonly at: number; readonly hex: string };
 
 const TABLE_NAMES = new Map<number, string>(Object.entries(TABLE).map(([name, prefix]) => [prefix, name]));
 
-/** The pages in use of an index file that nobody writes to, by what they are. */
+/** The used pages of an index file without writer, by kind. */
 export class IndexPages {
   readonly #file: Buffer;
   readonly #pages = new Map<PageKind, number[]>();

@@ -10,7 +10,7 @@ export type TestEmitter = {
   pending(transactions: readonly PendingTransaction[]): Promise<void>;
 };
 
-/** Events of a chain that has none of its own. */
+/** Events of a chain that emits none itself. */
 export function createTestEvents() {
   const listeners = new Set<ChainListener>();
   const events: ChainEvents = {

@@ -56,7 +56,7 @@ export class AbciContract {
   /** Calls that were looked at. */
   calls = 0;
 
-  /** Addresses of the validators that decide `height`; undefined where nobody knows them yet. */
+  /** Addresses of the validators that decide `height`; undefined while unknown. */
   validatorsAt(height: number): readonly string[] | undefined {
     return this.#facts.validatorsAt(height);
   }

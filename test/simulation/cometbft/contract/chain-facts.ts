@@ -57,12 +57,12 @@ export class ChainFacts {
     }
   }
 
-  /** undefined where nobody has executed the block. */
+  /** undefined if no node has executed the block */
   appHashAt(height: number): string | undefined {
     return this.#decided.get(height)?.appHash;
   }
 
-  /** Addresses of the validators that decide `height`; undefined where nobody has executed the block two before it. */
+  /** Addresses of the validators that decide `height`; undefined if no node has executed the block two before it. */
   validatorsAt(height: number): readonly string[] | undefined {
     return this.#validators.get(height)?.validators.map(({ address }) => address);
   }
@@ -154,7 +154,7 @@ export class ChainFacts {
     this.#validators.set(height + 2, next);
   }
 
-  /** A block that was decided in round `round` is of the proposer of that round, or of one before. */
+  /** A block decided in round `round` is by the proposer of that round or of an earlier one. */
   #checkProposer(height: number, round: number): void {
     const set = this.#validators.get(height);
     const decided = this.#decided.get(height);

@@ -43,7 +43,7 @@ export class BlockStore {
     });
   }
 
-  /** Height of the first block; 0 while there is none. */
+  /** Height of the first block; 0 without blocks. */
   get base(): number {
     return this.#base;
   }
@@ -88,7 +88,7 @@ export class BlockStore {
     return height < this.#height ? this.block(height + 1)?.lastCommit : this.seenCommit(height);
   }
 
-  /** Removes the blocks before `height`. @returns how many */
+  /** Removes the blocks before `height`. @returns their number */
   prune(height: number): number {
     const before = this.#places.size;
     this.#file.append(encodeMessage(blockRecord, { base: BigInt(height) }));
@@ -127,7 +127,7 @@ export class BlockStore {
     if (recent || place === undefined) return recent;
     const { block, seenCommit } = decodeMessage(blockRecord, this.#file.read(place));
     const stored = { block: Block.decode(block), seenCommit: fromCommitFields(seenCommit) };
-    // The first block is asked for with each status.
+    // Each status includes the first block.
     if (height === this.#base) this.#recent.set(height, stored);
     return stored;
   }

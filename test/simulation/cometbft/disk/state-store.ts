@@ -20,7 +20,7 @@ const FILE_BYTES_MAX = 1 << 20;
 export class StateStore {
   readonly #file: RecordFile;
   #stored: StoredState | undefined;
-  /** The same, once it was asked for. */
+  /** `#stored` decoded, once it was used. */
   #state: ChainState | undefined;
   #reply: Extract<StateRecord, { readonly kind: "reply" }> | undefined;
   /** By the height from which they decide. */

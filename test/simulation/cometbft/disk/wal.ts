@@ -18,7 +18,7 @@ export type ConsensusMessage =
   | { readonly kind: "vote"; readonly vote: Vote; readonly peer: string | undefined }
   | { readonly kind: "timeout"; readonly height: number; readonly round: number; readonly step: number };
 
-/** The file begins anew at the end of a height beyond this size: nobody replays the heights before. */
+/** Beyond this size the file is restarted at the end of a height: earlier heights are never replayed. */
 const FILE_BYTES_MAX = 1 << 20;
 /** What waits to be written beyond this size is written. */
 const BUFFER_BYTES_MAX = 40_960;
@@ -110,7 +110,7 @@ export class Wal {
   }
 }
 
-/** First bytes of records that have a form of their own; all others are JSON, which begins with a brace. */
+/** First bytes of records with a special form; all others are JSON, which begins with a brace. */
 const VOTE = 1;
 const BLOCK = 2;
 /** The height in 8 bytes follows. */

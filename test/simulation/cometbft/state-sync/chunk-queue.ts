@@ -7,9 +7,9 @@ const CHUNK_MS = 120_000;
 
 type ChunkQueueOptions = {
   readonly count: number;
-  /** Chunks that are asked for at one time. */
+  /** Maximum number of chunks requested at once. */
   readonly fetchers: number;
-  /** After so many milliseconds a chunk is asked for again. */
+  /** A chunk is requested again after this many milliseconds. */
   readonly retryMs: number;
   readonly request: (index: number) => void;
 };
@@ -19,7 +19,7 @@ export class ChunkQueue {
   readonly #options: ChunkQueueOptions;
   readonly #system: System;
   readonly #chunks = new Map<number, Chunk>();
-  /** Those that the application has. */
+  /** Chunks that the application has. */
   readonly #applied = new Set<number>();
   /** Chunks that are awaited, with what cancels asking again. */
   readonly #requested = new Map<number, () => void>();

@@ -9,7 +9,7 @@ import { ByteReader } from "../../../../src/store/storage/byte-io.ts";
 import { packChunks, unpackChunks } from "../../../support/consensus/state-sync/chunks.ts";
 import type { SnapshotOffer } from "../messages.ts";
 
-/** An offer with its chunks, whose hashes are those that the offer says. */
+/** An offer with its chunks, whose hashes match it. */
 export type ForgedSnapshot = { readonly offer: SnapshotOffer; readonly chunks: readonly Uint8Array[] };
 
 /** An account that does not exist: a forged snapshot can hold a slot of it, which enters no root. */

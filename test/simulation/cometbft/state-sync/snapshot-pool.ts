@@ -3,7 +3,7 @@ import type { SnapshotOffer } from "../messages.ts";
 /** Snapshots of one peer, at most; a server offers its newest ones. */
 export const SNAPSHOTS_MAX = 10;
 
-/** Snapshots that peers offer, and those that were found to be bad: statesync/snapshots.go. */
+/** Snapshots that peers offer, and rejected ones: statesync/snapshots.go. */
 export class SnapshotPool {
   readonly #offers = new Map<string, { readonly offer: SnapshotOffer; readonly peers: Set<string> }>();
   readonly #rejected = new Set<string>();

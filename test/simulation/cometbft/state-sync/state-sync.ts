@@ -30,7 +30,7 @@ type StateSyncModules = {
   readonly log: Log;
 };
 
-/** Begins with a snapshot of the application of others in place of all blocks: statesync/syncer.go. */
+/** Begins with a snapshot of other nodes' application instead of all blocks: statesync/syncer.go. */
 export class StateSync {
   readonly #settings: Settings["stateSync"];
   readonly #modules: StateSyncModules;

@@ -71,7 +71,7 @@ export class GuidedReplay {
   readonly #decided = new Map<number, BlockRequest>();
   readonly #runs = new Map<number, RecordedRun[]>();
   readonly #keys = new SigningKeys();
-  /** Own and recorded hashes of blocks, of which each belongs to one of the other. */
+  /** The model's and the recorded hashes of blocks, which correspond one to one. */
   readonly #recordedHashes = new Map<string, string>();
   /** The state after each block, and the commit for it, as some node had them. */
   readonly #states = new Map<number, { readonly state: ChainState; readonly commit: Commit }>();

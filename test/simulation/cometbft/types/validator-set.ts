@@ -149,7 +149,7 @@ export class ValidatorSet {
     for (const { address } of removals) {
       if (this.indexOf(address) < 0) throw new Error(`failed to find validator ${address.toUpperCase()} to remove`);
     }
-    // Newcomers begin as if they had just proposed, by the total before removals: leaving and joining again brings nobody forward.
+    // New validators begin as if they had just proposed, by the total before removals: leaving and rejoining gives no advantage.
     const total = updates.reduce(
       (sum, { address, power }) => sum + power - (this.byAddress(address)?.power ?? 0),
       this.#totalPower,

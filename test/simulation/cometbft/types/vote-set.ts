@@ -154,7 +154,7 @@ function keyOf(blockId: BlockId | undefined): string {
   return blockId === undefined ? "" : `${blockId.hash}/${blockId.parts.hash}`;
 }
 
-/** Rounds beyond the next one of which the votes of one peer are taken. */
+/** Number of rounds beyond the next one for which one peer's votes are accepted. */
 const CATCHUP_ROUNDS_MAX = 2;
 
 type RoundVotes = Readonly<Record<VoteType, VoteSet>>;
@@ -181,7 +181,7 @@ export class HeightVotes {
     this.#round = round;
   }
 
-  /** undefined for a round of which nothing is known. */
+  /** undefined for an unknown round */
   of(type: VoteType, round: number): VoteSet | undefined {
     return this.#rounds.get(round)?.[type];
   }
@@ -192,7 +192,7 @@ export class HeightVotes {
     return votes?.add(vote) ?? { kind: "invalid", reason: "vote of an unwanted round" };
   }
 
-  /** The latest round in which more than two thirds prevoted for one thing; -1 where there is none. */
+  /** The latest round in which more than two thirds prevoted for one value; -1 if there is none. */
   get polRound(): number {
     let round = this.#round;
     while (round >= 0 && this.of("prevote", round)?.majority === undefined) round--;

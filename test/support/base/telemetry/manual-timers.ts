@@ -98,7 +98,7 @@ export class ManualTimers implements Timers {
     return this.#soon.map(({ where }) => where);
   }
 
-  /** Resolves as soon as `count` timers of that name wait, with the next of them. */
+  /** Resolves as soon as `count` timers of that name wait, with the one that fires next. */
   async scheduled(where: string, count = 1): Promise<WaitingTimer> {
     for (;;) {
       const found = this.waiting.filter((each) => each.where === where);
@@ -139,7 +139,7 @@ export class ManualTimers implements Timers {
     this.#now += ms;
   }
 
-  /** With `holdsTurns`: runs what waits for the next turn, without what that adds. @returns how much ran */
+  /** With `holdsTurns`: runs the work that waits for the next turn, but not work that this adds. @returns how much ran */
   turn(): number {
     const work = [...this.#soon];
     for (const each of work) this.#runSoon(each);

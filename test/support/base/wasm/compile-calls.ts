@@ -1,4 +1,4 @@
-/** Compiles functions that call each other in both ways, and runs them until V8 optimises them; prints the sum. For a process of its own. */
+/** Compiles functions that call each other in both ways, runs them until V8 optimises them, and prints the sum. Runs in a separate process. */
 import { i64 } from "../../../../src/base/wasm/code.ts";
 import { compileModule, compileOptimised } from "../../../../src/base/wasm/compile.ts";
 import { call } from "../../../../src/base/wasm/function.ts";

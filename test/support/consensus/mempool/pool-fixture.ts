@@ -114,10 +114,10 @@ export function createTestPool({ header, config, ...options }: TestPoolOptions =
   return { pool, state, clock };
 }
 
-/** Signatures count up from a number of this length, so that the size of a transaction does not depend on how many were made before. */
+/** Signatures count up from a number of this length, so that a transaction's size does not depend on how many were created before. */
 let salt = 1n << 64n;
 
-/** A transfer of type 2 that says who sent it, with a signature nobody checks. */
+/** A transfer of type 2 that names its sender, with a signature that is not checked. */
 export function transfer(
   sender: Address,
   nonce: bigint | number,

@@ -152,7 +152,7 @@ function mapLike<T>(entries: readonly T[]): { readonly size: number } & Iterable
   return { size: entries.length, [Symbol.iterator]: () => entries[Symbol.iterator]() };
 }
 
-/** Those that the writer can write. */
+/** Parts that the writer can write. */
 function* encoded<T>(
   variants: Iterable<readonly [string, T]>,
   encode: (variant: T) => Uint8Array,

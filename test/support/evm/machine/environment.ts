@@ -21,7 +21,7 @@ export function testBlock(fields: Partial<BlockContext> = {}): BlockContext {
   };
 }
 
-/** A call of `fields.to` from nobody, with nothing and a million gas, other than `fields` say. */
+/** A call of `fields.to` by the zero address, with no value and a million gas, unless `fields` differ. */
 export function testMessage(fields: Partial<Message> & Pick<Message, "to">): Message {
   return {
     caller: ZERO_ADDRESS,

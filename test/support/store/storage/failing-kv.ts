@@ -5,7 +5,7 @@ export type CommitFailure = "before" | "after";
 
 export class InjectedCommitError extends Error {}
 
-/** A store of which one transaction can be made to fail where it is committed. */
+/** A store in which one transaction can be made to fail at its commit. */
 export class FailingKv implements Kv {
   readonly #kv: Kv;
   /** Transactions so far. */

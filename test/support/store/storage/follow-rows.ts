@@ -1,7 +1,7 @@
 import { openLmdbFollower } from "../../../../src/store/storage/lmdb/lmdb-kv.ts";
 import { rowKey, VALUE_BYTES } from "./follow-rows-format.ts";
 
-/** A process that follows the index in the directory it is started with: for each number it is sent, how many of the rows before it are right. */
+/** A process that follows the index in the given directory: for each number that it receives, it answers how many of the rows before it are right. */
 const kv = openLmdbFollower(process.argv[2]!);
 
 process.on("message", (count: number) => {

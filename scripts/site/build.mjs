@@ -75,13 +75,15 @@ function renderPages(root) {
   });
 }
 
+/** Of a section of a decision, the characters that the search sees: decisions are a third of all text, and few readers look for their details. */
+const DECISION_CHARACTERS = 200;
+
 /** Pages and their sections: `[path, title, [[anchor, heading, text], …]]` for each. */
 function searchIndexOf(pages) {
-  return pages.map(({ file, title, sections }) => [
-    pathOf(file),
-    title,
-    sections.map(({ id, title: heading, text }) => [id, heading, text]),
-  ]);
+  return pages.map(({ file, title, sections }) => {
+    const end = file.startsWith("docs/adr/") ? DECISION_CHARACTERS : undefined;
+    return [pathOf(file), title, sections.map(({ id, title: heading, text }) => [id, heading, text.slice(0, end)])];
+  });
 }
 
 /** Style, scripts and search index, by names that change with their content. */

@@ -42,6 +42,8 @@ export class Load {
   readonly #options: LoadOptions;
   readonly #running: Promise<void>[] = [];
   readonly #recent: Hash[] = [];
+  /** Those that have no transaction left to send. */
+  readonly #sent = new Set<Sender>();
   #socket: WebSocket | undefined;
   #isStopping = false;
   #failure: unknown;
@@ -71,9 +73,9 @@ export class Load {
     }
   }
 
-  /** Resolves when every sender has sent all that it may send in one life. */
-  async sent(): Promise<void> {
-    await Promise.all(this.#running);
+  /** Whether every sender has sent all that it may send in one life: then they only look at blocks. */
+  get isSent(): boolean {
+    return this.#sent.size === this.#options.ledger.senders.length;
   }
 
   /** @throws what a client saw that must not be */
@@ -95,6 +97,7 @@ export class Load {
         if (isOneOf(REPLACEMENT_EVERY)) await this.#replace(sender);
         await this.#send(sender, sender.nextSlot());
       } else {
+        this.#sent.add(sender);
         this.#sawBlock(await rpc.call("eth_getBlockByNumber", "latest", false));
         await sleep(LOOK_MS);
       }

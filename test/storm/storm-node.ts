@@ -149,11 +149,8 @@ export class StormNode {
 
   /** Waits until a transaction that a thread executed ahead is in a block, the node ends, or the senders have no more to send. */
   async firstApplied(): Promise<void> {
-    let isSent = false;
-    void this.load.sent().then(() => {
-      isSent = true;
-    });
-    while (this.#watch !== undefined && this.#watch.applied === 0 && !this.process.hasEnded && !isSent) await sleep(20);
+    const isOver = () => this.process.hasEnded || this.load.isSent;
+    while (this.#watch?.applied === 0 && !isOver()) await sleep(20);
   }
 
   /** @returns when the first block since the load began was notified, by the monotonic clock */

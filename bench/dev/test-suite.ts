@@ -86,9 +86,7 @@ function targets(project: string): readonly (readonly [name: string, run: RunOnc
   return [
     [IN_PROCESS, async () => runSuite(project, { SUITE_TARGET: "evmint" })],
     [FLOOR, async () => runSuite(project, { SUITE_TARGET: "replay", ...answers })],
-    ["evmint over HTTP", overHttp(startEvmint)],
-    ["evmint in memory over HTTP", overHttp(() => startEvmint({ extraArguments: ["--in-memory"] }))],
-    ["anvil over HTTP", overHttp(startAnvil)],
+    ...Object.entries(OVER_HTTP).map(([node, start]) => [`${node} over HTTP`, overHttp(start)] as const),
     [
       "Hardhat 3 in process",
       async () =>

@@ -34,18 +34,13 @@ const [HASH_ITEM, ADDRESS_ITEM] = [0x80 + 32, 0x80 + 20];
 export function encodeHeader(header: Header): Uint8Array {
   const out = new Uint8Array(LENGTH_MAX + header.extraData.length);
   let at = PREFIX_LENGTH_MAX;
-  out[at++] = HASH_ITEM;
-  at = writeHex(header.parentHash, out, at);
-  out[at++] = HASH_ITEM;
-  at = writeHex(header.sha3Uncles, out, at);
+  at = writeHash(header.parentHash, out, at);
+  at = writeHash(header.sha3Uncles, out, at);
   out[at++] = ADDRESS_ITEM;
   at = writeHex(header.coinbase, out, at);
-  out[at++] = HASH_ITEM;
-  at = writeHex(header.stateRoot, out, at);
-  out[at++] = HASH_ITEM;
-  at = writeHex(header.transactionsRoot, out, at);
-  out[at++] = HASH_ITEM;
-  at = writeHex(header.receiptsRoot, out, at);
+  at = writeHash(header.stateRoot, out, at);
+  at = writeHash(header.transactionsRoot, out, at);
+  at = writeHash(header.receiptsRoot, out, at);
   at = writeRlp(header.logsBloom, out, at);
   at = writeRlpInteger(header.difficulty, out, at);
   at = writeRlpInteger(BigInt(header.number), out, at);
@@ -53,8 +48,7 @@ export function encodeHeader(header: Header): Uint8Array {
   at = writeRlpInteger(header.gasUsed, out, at);
   at = writeRlpInteger(BigInt(header.timestamp), out, at);
   at = writeRlp(header.extraData, out, at);
-  out[at++] = HASH_ITEM;
-  at = writeHex(header.mixHash, out, at);
+  at = writeHash(header.mixHash, out, at);
   at = writeRlp(header.nonce, out, at);
   let missing: string | undefined;
   for (const field of OPTIONAL_FIELDS) {
@@ -65,10 +59,7 @@ export function encodeHeader(header: Header): Uint8Array {
     }
     if (missing !== undefined) throw new InvariantError(`a header with ${field} has ${missing} too`);
     if (typeof value === "bigint") at = writeRlpInteger(value, out, at);
-    else {
-      out[at++] = HASH_ITEM;
-      at = writeHex(value, out, at);
-    }
+    else at = writeHash(value, out, at);
   }
   const hasList = header.blockAccessListHash !== undefined;
   invariant(
@@ -79,6 +70,12 @@ export function encodeHeader(header: Header): Uint8Array {
   const start = PREFIX_LENGTH_MAX - (rlpListLength(payload) - payload);
   writeRlpListPrefix(payload, out, start);
   return out.slice(start, at);
+}
+
+/** Writes `hash` as an RLP item at `offset`; the offset behind it. */
+function writeHash(hash: Hash, out: Uint8Array, offset: number): number {
+  out[offset] = HASH_ITEM;
+  return writeHex(hash, out, offset + 1);
 }
 
 /** The block's hash: keccak256 of the header's RLP. */

@@ -289,13 +289,10 @@ export class NodeBatch implements Iterable<TrieNode> {
     if ((this.#size + 1) * COLUMNS > this.#columns.length) this.#grow(this.#size + 1);
     const chunk = this.#chunk;
     let shortPath = 1;
-    // As `placeWord`.
-    let mixed = owner.length === 0 ? FNV_OFFSET : owner[0]! | (owner[1]! << 8) | (owner[2]! << 16) | (owner[3]! << 24);
     for (let i = 0; i < depth; i++) {
       const nibble = path[pathStart + i]!;
       chunk[start + i] = nibble;
       shortPath = (shortPath << 4) | nibble;
-      mixed = Math.imul(mixed ^ nibble, FNV_PRIME);
     }
     const columns = this.#columns;
     const row = this.#size++ * COLUMNS;
@@ -304,7 +301,7 @@ export class NodeBatch implements Iterable<TrieNode> {
     columns[row + START] = start;
     columns[row + PATH_LENGTH] = depth;
     columns[row + LENGTH] = length;
-    columns[row + PLACE] = mixed ^ (mixed >>> 15);
+    columns[row + PLACE] = placeWord(owner, path, pathStart, depth);
     columns[row + SHORT_PATH] = shortPath;
     const to = start + depth;
     for (let i = 0; i < HASH_LENGTH; i++) chunk[to + i] = hashes[hashStart + i]!;
@@ -329,15 +326,12 @@ export class NodeBatch implements Iterable<TrieNode> {
   }
 }
 
-/** Of FNV-1a. */
-const FNV_OFFSET = 0x811c9dc5;
-const FNV_PRIME = 0x01000193;
-
 /** The same number for all nodes of one place, and hardly ever for two of different ones. The path is `bytes[start..start + length)`. */
 export function placeWord(owner: Uint8Array, bytes: Uint8Array, start: number, length: number): number {
-  let mixed = owner.length === 0 ? FNV_OFFSET : owner[0]! | (owner[1]! << 8) | (owner[2]! << 16) | (owner[3]! << 24);
+  // FNV-1a.
+  let mixed = owner.length === 0 ? 0x811c9dc5 : owner[0]! | (owner[1]! << 8) | (owner[2]! << 16) | (owner[3]! << 24);
   for (let i = 0; i < length; i++) {
-    mixed = Math.imul(mixed ^ bytes[start + i]!, FNV_PRIME);
+    mixed = Math.imul(mixed ^ bytes[start + i]!, 0x01000193);
   }
   return mixed ^ (mixed >>> 15);
 }

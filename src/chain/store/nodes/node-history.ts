@@ -131,8 +131,7 @@ export class NodeHistory {
         const hasWord = columns[replacedAt * COLUMNS + HASH_WORD] === columns[entry * COLUMNS + HASH_WORD];
         if (hasWord && batch.hasHashOf(replacedAt, batch, entry)) continue;
       }
-      const versions = this.#recent.get(place) ?? [];
-      if (versions.length === 0) this.#recent.set(place, versions);
+      const versions = this.#versionsAt(place);
       const old = replacedAt === undefined ? undefined : { batch, entry: replacedAt };
       this.#note(versions, {
         number,
@@ -143,9 +142,7 @@ export class NodeHistory {
     }
     for (const [place, entry] of replaced) {
       if (added.has(place) || batch.owner(entry).length === 0 || batch.pathLength(entry) > 0) continue;
-      const versions = this.#recent.get(place) ?? [];
-      if (versions.length === 0) this.#recent.set(place, versions);
-      this.#note(versions, { number, batch, entry, before: undefined });
+      this.#note(this.#versionsAt(place), { number, batch, entry, before: undefined });
     }
   }
 
@@ -271,6 +268,15 @@ export class NodeHistory {
   storageRootAt(owner: Uint8Array, number: number): Uint8Array {
     const rlp = this.#nodeAt(owner, new Uint8Array(0), number);
     return rlp === undefined || rlp.length === 0 ? EMPTY_TRIE_ROOT_BYTES : keccak256(rlp);
+  }
+
+  #versionsAt(place: string): (Version | EncodedVersion)[] {
+    let versions = this.#recent.get(place);
+    if (versions === undefined) {
+      versions = [];
+      this.#recent.set(place, versions);
+    }
+    return versions;
   }
 
   #note(versions: (Version | EncodedVersion)[], version: Version): void {

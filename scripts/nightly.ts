@@ -180,8 +180,8 @@ function reportOf(all: readonly Outcome[]): string {
   return `# The nightly run
 
 \`npm run test:nightly\` runs searches for faults that take too long for each change, and writes this page. \`scripts/nightly.ts\` lists its parts; \`--only\` selects some of them.
-Every change runs a small part of them: 8 of 18 fixed seeds, three deliberate faults, six kills of each kind of home, and half of the recorded answers of geth. Of what depends on the
-engine, it runs the addon, threads, and a node with clients on Node.js 22 and 24, and all but two long files on 26.
+Every change runs a small part of them: 8 of 18 fixed seeds, three deliberate faults, six kills of each kind of home, and half of the recorded answers of geth. On the newest version
+of Node.js it runs what depends on the engine, but two long files; the versions between have their turn here and in the matrix of continuous integration.
 \`NIGHTLY\` in \`scripts/test/plan.ts\` lists the tests that only this run has: damaged pages of a large index, haproxy, examples of slow methods, followers over minutes, contracts recompiled in the browser, screenshots, and faulty nodes
 that the storm must detect.
 The run opens each page of the explorer and the documentation in a light desktop window and a dark phone window. axe checks every page of the explorer, and two pages of each part of the documentation. A change opens each page of the documentation in one of the windows, and axe checks each page of the explorer in one.

@@ -107,17 +107,8 @@ const ENGINE = [
   "test/sessions/",
 ];
 
-/** Of those the ones that only the nightly run has on other versions than the oldest. */
-const ENGINE_NIGHTLY = ["test/e2e/compiled-contracts", "test/e2e/rpc-processes"];
-
-/** What a change runs between the oldest and the newest version: the addon of LMDB, threads, and a node that serves viem and a session. */
-const ENGINE_BETWEEN = [
-  "src/base/threads/",
-  "src/store/storage/lmdb/lmdb-build",
-  "test/e2e/dev-chain",
-  "test/e2e/viem",
-  "test/sessions/",
-];
+/** Of those the ones that only the nightly run has on the newest version. */
+const NEWEST_NIGHTLY = ["test/e2e/compiled-contracts", "test/e2e/rpc-processes"];
 
 /** Networks with the real CometBFT, which EVMINT_COMETBFT=1 runs. */
 const COMETBFT = /^test\/network\/(?!manual)[^/]+$/;
@@ -156,14 +147,12 @@ export const isNightly = startsWithOneOf(NIGHTLY);
 export const isOverProcesses = startsWithOneOf(OVER_PROCESSES);
 export const needsCometBft = (file: string) => COMETBFT.test(file);
 export const dependsOnEngine = startsWithOneOf(ENGINE);
-const isNightlyOnEngines = startsWithOneOf(ENGINE_NIGHTLY);
-const isBetween = startsWithOneOf(ENGINE_BETWEEN);
+const isNightlyOnNewest = startsWithOneOf(NEWEST_NIGHTLY);
 const isAlone = startsWithOneOf(ALONE);
 
-/** Of `files` those that a change runs on another version of Node.js than that of all tests. */
-export function onVersion(files: readonly string[], version: string): string[] {
-  const isNewest = version === NODE_VERSIONS.at(-1);
-  return files.filter(isNewest ? (file) => dependsOnEngine(file) && !isNightlyOnEngines(file) : isBetween);
+/** Of `files` those that a change runs on the newest version of Node.js, beside all on the oldest. The nightly run has the versions between. */
+export function onNewest(files: readonly string[]): string[] {
+  return files.filter((file) => dependsOnEngine(file) && !isNightlyOnNewest(file));
 }
 
 /** All test files below src/ and test/, as paths below `root`. `node --test` takes globs only from Node.js 21. */

@@ -3,7 +3,7 @@ import type { ChainConfig } from "../base/params/chain-config.ts";
 import { txGasLimitMaxOf } from "../base/params/execution-limits.ts";
 import { blobBaseFee } from "../base/params/fees.ts";
 import { AMSTERDAM_INTRINSIC, BLOCK_RLP_SIZE_MAX, TX_BASE_GAS } from "../base/params/gas.ts";
-import { hardforkAt, isAtLeast } from "../base/params/hardforks.ts";
+import { hardforkAt, RULES_AT } from "../base/params/hardforks.ts";
 import type { Hash } from "../base/primitives/hash.ts";
 import { TransactionRejection } from "../base/types/transaction/codec.ts";
 import type { Transaction } from "../base/types/transaction/transaction.ts";
@@ -189,7 +189,7 @@ export class Packing {
     const { isExcluded = () => false, now = REAL_NOW } = this.#modules;
     const deadline = now() + timeMs;
     const { transactionsMax = Number.POSITIVE_INFINITY } = this.#limits;
-    const isAmsterdam = isAtLeast(hardforkAt(this.#modules.config, builder.header), "amsterdam");
+    const isAmsterdam = RULES_AT[hardforkAt(this.#modules.config, builder.header)].amsterdam;
     const leastGas = isAmsterdam ? AMSTERDAM_INTRINSIC.base : TX_BASE_GAS;
     const candidates = this.#candidates();
     if (candidates === undefined) {

@@ -1,5 +1,5 @@
 import { invariant } from "../../base/errors.ts";
-import { latin1FromBytes } from "../../base/primitives/bytes.ts";
+import { encodedText } from "../../base/primitives/hex.ts";
 import { allocateShared } from "../../base/primitives/slab.ts";
 import { ByteReader, varintLength, writeVarint } from "./byte-io.ts";
 import { type Kv, type KvReader, type KvWriter, type MissingRow, prefixRange } from "./kv.ts";
@@ -294,9 +294,9 @@ export class VersionedTable {
     const { historyTable, keyLength } = this.#options;
     const found = new Set<string>();
     for (const [row] of this.#kv.range(prefixRange(tableKey(historyTable, prefix)))) {
-      if (row.length === 1 + keyLength) found.add(latin1FromBytes(row.subarray(1)));
+      if (row.length === 1 + keyLength) found.add(encodedText(row.subarray(1), "latin1"));
     }
-    for (const key of this.#waitingKeysOf(prefix)) found.add(latin1FromBytes(key));
+    for (const key of this.#waitingKeysOf(prefix)) found.add(encodedText(key, "latin1"));
     return Array.from(found, (text) => Buffer.from(text, "latin1"));
   }
 

@@ -129,7 +129,7 @@ export function stringContent(rlp: Uint8Array, start: number, end: number): Uint
 }
 
 /** Where the content of the item at `at` begins. */
-export function contentStart(rlp: Uint8Array, at: number): number {
+function contentStart(rlp: Uint8Array, at: number): number {
   const first = rlp[at]!;
   if (first < 0x80) return at;
   if (first < 0xb8) return at + 1;

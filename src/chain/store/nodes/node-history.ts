@@ -1,4 +1,5 @@
-import { concatBytes, equalBytes, latin1FromBytes } from "../../../base/primitives/bytes.ts";
+import { concatBytes, equalBytes } from "../../../base/primitives/bytes.ts";
+import { encodedText } from "../../../base/primitives/hex.ts";
 import { keccak256 } from "../../../base/primitives/keccak.ts";
 import { copyShared } from "../../../base/primitives/slab.ts";
 import { Views } from "../../../base/primitives/views.ts";
@@ -116,7 +117,7 @@ export class NodeHistory {
       // Entries of one owner follow each other.
       if (columns[i * COLUMNS + OWNER] !== owner) {
         owner = columns[i * COLUMNS + OWNER]!;
-        ownerText = latin1FromBytes(batch.owner(i));
+        ownerText = encodedText(batch.owner(i), "latin1");
       }
       const place = ownerText + String.fromCharCode(columns[i * COLUMNS + SHORT_PATH]!);
       if (columns[i * COLUMNS + LENGTH] !== 0) added.set(place, i);

@@ -1,7 +1,7 @@
 import { blobParamsAt } from "../../../base/params/blob-schedule.ts";
 import type { ChainConfig } from "../../../base/params/chain-config.ts";
 import { nextBaseFee, nextExcessBlobGas } from "../../../base/params/fees.ts";
-import { hardforkAt, isAtLeast } from "../../../base/params/hardforks.ts";
+import { hardforkAt, RULES_AT } from "../../../base/params/hardforks.ts";
 import type { Address } from "../../../base/primitives/address.ts";
 import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
 import { type Hash, ZERO_HASH } from "../../../base/primitives/hash.ts";
@@ -150,7 +150,7 @@ export class BlockBuilder extends BlockExecution {
     this.#beforeTransaction?.(tx);
     checkMinimumTip(tx, this.header.baseFeePerGas ?? 0n, this.#config);
     const added = this.addTransaction(tx, this.#allowed(tx, sender));
-    if (isAtLeast(this.context.hardfork, "prague")) depositsOf([added.receipt], this.#config.depositContractAddress);
+    if (RULES_AT[this.context.hardfork].prague) depositsOf([added.receipt], this.#config.depositContractAddress);
     this.#transactions.push(tx);
     return added;
   }
@@ -169,7 +169,7 @@ export class BlockBuilder extends BlockExecution {
    */
   seal(): SealedBlock {
     const { extraData = EMPTY_BYTES, systemUpdate } = this.#attributes;
-    const isShanghai = isAtLeast(this.context.hardfork, "shanghai");
+    const isShanghai = RULES_AT[this.context.hardfork].shanghai;
     const withdrawals = isShanghai ? (this.#attributes.withdrawals ?? []) : undefined;
     const outcome = this.finish({ withdrawals, systemUpdate });
     const transactions = this.#transactions;
@@ -202,10 +202,10 @@ function emptyBlockHeader(open: OpenHeader, extraData: Uint8Array, config: Chain
     gasUsed: 0n,
     nonce: ZERO_NONCE,
   };
-  if (isAtLeast(hardfork, "shanghai")) header.withdrawalsRoot = EMPTY_WITHDRAWALS_ROOT;
+  if (RULES_AT[hardfork].shanghai) header.withdrawalsRoot = EMPTY_WITHDRAWALS_ROOT;
   if (open.excessBlobGas !== undefined) header.blobGasUsed = 0n;
-  if (isAtLeast(hardfork, "prague")) header.requestsHash = EMPTY_REQUESTS_HASH;
-  if (isAtLeast(hardfork, "amsterdam")) header.blockAccessListHash = EMPTY_BLOCK_ACCESS_LIST_HASH;
+  if (RULES_AT[hardfork].prague) header.requestsHash = EMPTY_REQUESTS_HASH;
+  if (RULES_AT[hardfork].amsterdam) header.blockAccessListHash = EMPTY_BLOCK_ACCESS_LIST_HASH;
   return header;
 }
 
@@ -234,12 +234,12 @@ export function openHeader(
     gasLimit,
     mixHash: prevRandao ?? ZERO_HASH,
   };
-  if (isAtLeast(hardfork, "london")) header.baseFeePerGas = forced?.baseFeePerGas ?? nextBaseFee(parent, config);
-  if (isAtLeast(hardfork, "cancun") && blobParams !== undefined) {
-    header.excessBlobGas = nextExcessBlobGas(parent, blobParams, isAtLeast(hardfork, "osaka"));
+  if (RULES_AT[hardfork].london) header.baseFeePerGas = forced?.baseFeePerGas ?? nextBaseFee(parent, config);
+  if (RULES_AT[hardfork].cancun && blobParams !== undefined) {
+    header.excessBlobGas = nextExcessBlobGas(parent, blobParams, RULES_AT[hardfork].osaka);
     header.parentBeaconBlockRoot = parentBeaconBlockRoot ?? ZERO_HASH;
   }
-  if (isAtLeast(hardfork, "amsterdam")) header.slotNumber = slotNumber ?? nextSlotNumber(parent);
+  if (RULES_AT[hardfork].amsterdam) header.slotNumber = slotNumber ?? nextSlotNumber(parent);
   return header;
 }
 

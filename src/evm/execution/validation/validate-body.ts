@@ -1,6 +1,6 @@
 import type { ChainConfig } from "../../../base/params/chain-config.ts";
 import { BLOCK_RLP_SIZE_MAX } from "../../../base/params/gas.ts";
-import { hardforkAt, isAtLeast, isPostMerge } from "../../../base/params/hardforks.ts";
+import { hardforkAt, isPostMerge, RULES_AT } from "../../../base/params/hardforks.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
 import { keccak256Hash } from "../../../base/primitives/keccak.ts";
 import { encodeRlpListOf } from "../../../base/primitives/rlp.ts";
@@ -48,7 +48,7 @@ export function validateBody(block: Block, config: ChainConfig, ancestor: Ancest
  * @throws InvalidBlockError
  */
 export function validateBlockSize(block: Block, config: ChainConfig): void {
-  const isLimited = isAtLeast(hardforkAt(config, block.header), "osaka");
+  const isLimited = RULES_AT[hardforkAt(config, block.header)].osaka;
   if (isLimited && !isSmall(block) && blockSize(block) > BLOCK_RLP_SIZE_MAX) {
     rejectBlock("BLOCK_RLP_BLOCK_LIMIT_EXCEEDED", "block RLP-encoded size exceeds maximum");
   }

@@ -6,9 +6,9 @@ import {
   type BlockForkField,
   type Hardfork,
   hardforkAt,
-  isAtLeast,
   isBlockForkActive,
   isPostMerge,
+  RULES_AT,
 } from "../../../base/params/hardforks.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
 import type { Block } from "../../../base/types/block.ts";
@@ -54,17 +54,17 @@ export function validateHeader(
   checkDifficulty(header, parent, config);
   checkGas(header);
   if (header.number !== parent.number + 1) rejectBlock("BLOCK_INVALID_BLOCK_NUMBER", "invalid block number");
-  const isLondon = isAtLeast(hardfork, "london");
+  const isLondon = RULES_AT[hardfork].london;
   const before = gasLimitBase(parent, config);
   if (!areFeesForced) {
     checkGasLimit(header.gasLimit, before);
     checkGasLimitTarget(header.gasLimit, before, config);
     checkBaseFee(header, parent, config, isLondon);
   }
-  checkPresence(header, "withdrawalsRoot", isAtLeast(hardfork, "shanghai"));
+  checkPresence(header, "withdrawalsRoot", RULES_AT[hardfork].shanghai);
   checkBlobGas(header, parent, config, hardfork);
-  checkPresence(header, "requestsHash", isAtLeast(hardfork, "prague"));
-  checkAmsterdamFields(header, isAtLeast(hardfork, "amsterdam"));
+  checkPresence(header, "requestsHash", RULES_AT[hardfork].prague);
+  checkAmsterdamFields(header, RULES_AT[hardfork].amsterdam);
 }
 
 /** EIP-7928, EIP-7843. The slot is not held against the parent's: the consensus layer does that. */
@@ -173,7 +173,7 @@ function checkBaseFee(header: Header, parent: Header, config: ChainConfig, isLon
 
 /** EIP-4844, EIP-4788 */
 function checkBlobGas(header: Header, parent: Header, config: ChainConfig, hardfork: Hardfork): void {
-  const isCancun = isAtLeast(hardfork, "cancun");
+  const isCancun = RULES_AT[hardfork].cancun;
   for (const field of ["blobGasUsed", "excessBlobGas", "parentBeaconBlockRoot"] as const) {
     checkPresence(header, field, isCancun);
   }
@@ -190,7 +190,7 @@ function checkBlobGas(header: Header, parent: Header, config: ChainConfig, hardf
       `blob gas used ${blobGasUsed} not a multiple of blob gas per blob ${GAS_PER_BLOB}`,
     );
   }
-  const want = nextExcessBlobGas(parent, params, isAtLeast(hardfork, "osaka"));
+  const want = nextExcessBlobGas(parent, params, RULES_AT[hardfork].osaka);
   if (excessBlobGas !== want) {
     rejectBlock("BLOCK_INCORRECT_EXCESS_BLOB_GAS", `invalid excessBlobGas: have ${excessBlobGas}, want ${want}`);
   }

@@ -164,7 +164,7 @@ export class EvmApplication implements Application {
     try {
       const withoutVote = this.#proposerData(proposal);
       alone = encodeProposerData(withoutVote);
-      const { first, limits, key, begin, ...open } = this.#plan(proposal, withoutVote);
+      const { first, limits, key, begin, ...open } = this.#plan(proposal, withoutVote, alone);
       const begun = this.#ahead.take(key);
       const { sealed, packed } = assembleBlock(
         begin,
@@ -174,22 +174,15 @@ export class EvmApplication implements Application {
       );
       if (begun?.packing.isStale) this.#ahead.miss();
       else if (begun) this.#ahead.hit();
-      const txs = [first, ...packed.map((tx) => tx.raw)];
+      const txs = [first];
+      const results = [PROPOSER_DATA_RESULT];
       const { receipts } = sealed.executed;
-      const results = packed.map(
-        ({ gasLimit }, i): TxResult => ({
-          code: 0,
-          gasWanted: gasLimit,
-          gasUsed: receipts[i]!.gasUsed,
-        }),
-      );
-      this.#candidates.add({
-        proposal,
-        txs,
-        sealed,
-        results: [PROPOSER_DATA_RESULT, ...results],
-        ...open,
-      });
+      for (let i = 0; i < packed.length; i++) {
+        const { raw, gasLimit } = packed[i]!;
+        txs.push(raw);
+        results.push({ code: 0, gasWanted: gasLimit, gasUsed: receipts[i]!.gasUsed });
+      }
+      this.#candidates.add({ proposal, txs, sealed, results, ...open });
       return txs;
     } catch (error) {
       onFailure("prepareProposal", error);
@@ -200,7 +193,8 @@ export class EvmApplication implements Application {
   prepareAhead(proposal: OwnProposal, timeMs: number): boolean {
     const { chain, mempool, speculation, onFailure } = this.#modules;
     try {
-      const { limits, key, begin } = this.#plan(proposal, this.#proposerData(proposal));
+      const withoutVote = this.#proposerData(proposal);
+      const { limits, key, begin } = this.#plan(proposal, withoutVote, encodeProposerData(withoutVote));
       const packing = { mempool, config: chain.config, speculation };
       return this.#ahead.extend(key, () => beginPacking(begin, limits, packing), timeMs);
     } catch (error) {
@@ -367,9 +361,9 @@ export class EvmApplication implements Application {
   }
 
   /** The votes of the next block, if this node proposes it. */
-  #nextVotes({ height, proposer, time }: Proposal): Pick<ProposerData, "vote" | "parameterVote"> {
+  #nextVotes({ height, proposer, time }: Proposal): Pick<ProposerData, "vote" | "parameterVote"> | undefined {
     const { proposals, parameterProposals, chain, startingSet } = this.#modules;
-    if (proposals.all().length === 0 && parameterProposals.all().length === 0) return {};
+    if (proposals.all().length === 0 && parameterProposals.all().length === 0) return undefined;
     const state = chain.stateAt(chain.head().block.header.number);
     const set = startingSet();
     const snapshot = snapshotIn(state, set, height);
@@ -398,10 +392,15 @@ export class EvmApplication implements Application {
     };
   }
 
-  /** The block of a proposal before its transactions. `key` contains all its inputs. @throws as `#open` */
-  #plan(proposal: OwnProposal, withoutVote: ProposerData) {
-    const proposer = { ...withoutVote, ...this.#nextVotes(proposal) };
-    const first = encodeProposerData(proposer);
+  /**
+   * The block of a proposal before its transactions. `key` contains all its inputs.
+   * @param alone `withoutVote`, encoded
+   * @throws as `#open`
+   */
+  #plan(proposal: OwnProposal, withoutVote: ProposerData, alone: Uint8Array) {
+    const votes = this.#nextVotes(proposal);
+    const proposer = votes === undefined ? withoutVote : { ...withoutVote, ...votes };
+    const first = votes === undefined ? alone : encodeProposerData(proposer);
     const limits = {
       bytesMax: proposal.maxTxBytes - first.length - TX_FRAME_BYTES,
       minimumTip: this.#options.minimumTip(),

@@ -32,6 +32,8 @@ export interface WorldState extends State {
     readonly deleteEmptyTouched: boolean;
     readonly keepsBalances?: boolean;
   }): void;
+  /** As `setStorage`, but the slot is among `changes` even if the base has this value: the base is not read. */
+  replaceStorage(address: Address, slot: Hash, value: bigint): void;
   /** What differs from the base, in the order in which the accounts were first read. */
   changes(): StateChanges;
   /** Accounts that may differ from the base, each with the slots that were written; in the order of `changes`, and cheaper. */
@@ -124,6 +126,13 @@ class OverlaidState implements WorldState {
     const of = this.#overlayOf(address);
     this.#journal.push({ kind: "slot", of, slot, value: of.written.get(slot) });
     writtenOf(of).set(slot, value);
+  }
+
+  replaceStorage(address: Address, slot: Hash, value: bigint): void {
+    this.setStorage(address, slot, value);
+    const overlay = this.#overlayOf(address);
+    overlay.replaced ??= new Set();
+    overlay.replaced.add(slot);
   }
 
   hasStorage(address: Address): boolean {

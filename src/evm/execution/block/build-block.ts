@@ -6,15 +6,8 @@ import type { Address } from "../../../base/primitives/address.ts";
 import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
 import { type Hash, ZERO_HASH } from "../../../base/primitives/hash.ts";
 import type { ExecutedBlock, Withdrawal } from "../../../base/types/block.ts";
-import { EMPTY_BLOCK_ACCESS_LIST_HASH } from "../../../base/types/block-access-list.ts";
 import { encodeWithdrawal } from "../../../base/types/block-codec.ts";
-import { EMPTY_BLOOM } from "../../../base/types/bloom.ts";
-import {
-  EMPTY_REQUESTS_HASH,
-  EMPTY_TRIE_ROOT,
-  EMPTY_UNCLES_HASH,
-  EMPTY_WITHDRAWALS_ROOT,
-} from "../../../base/types/constants.ts";
+import { EMPTY_UNCLES_HASH } from "../../../base/types/constants.ts";
 import type { Header } from "../../../base/types/header.ts";
 import { headerHash } from "../../../base/types/header-codec.ts";
 import { encodeReceipt } from "../../../base/types/receipt-codec.ts";
@@ -27,7 +20,7 @@ import type { OpenHeader } from "../block-context.ts";
 import { checkMinimumTip } from "../transaction/validate-message.ts";
 import { checkAccountPermissions } from "../validation/account-permissions.ts";
 import { validateBlockSize } from "../validation/validate-body.ts";
-import { validateHeader } from "../validation/validate-header.ts";
+import { validateAttributes } from "../validation/validate-header.ts";
 import { accessListItemsMax } from "./access-list-builder.ts";
 import {
   type BlockEnv,
@@ -41,8 +34,6 @@ import {
 } from "./block-execution.ts";
 import { checkAccessListSize } from "./execute-block.ts";
 import { depositsOf } from "./system-calls.ts";
-
-const ZERO_NONCE = new Uint8Array(8);
 
 /** Of a header, whose optional fields are added one by one: a spread of what may be there takes V8 microseconds, and every block has twenty. */
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -97,10 +88,8 @@ export function createBlockBuilder(
   const { config } = modules;
   const { extraData = EMPTY_BYTES } = attributes;
   const header = openHeader(parent.header, parent.hash, attributes, config);
-  validateHeader(emptyBlockHeader(header, extraData, config), parent.header, config, {
-    isEqualTimeAllowed: true,
-    ...(attributes.forced && { areFeesForced: true }),
-  });
+  const rules = { isEqualTimeAllowed: true, areFeesForced: attributes.forced !== undefined };
+  validateAttributes({ ...header, extraData }, parent.header, config, rules);
   const env = {
     ...blockEnvOf(header, parent, config),
     accessListItemsMax: itemsBeforeEnd(header.gasLimit, attributes),
@@ -186,27 +175,6 @@ export class BlockBuilder extends BlockExecution {
       accessList: outcome.encodedAccessList,
     };
   }
-}
-
-/** The header of an empty block with these fields: what `validateHeader` needs to see before execution. */
-function emptyBlockHeader(open: OpenHeader, extraData: Uint8Array, config: ChainConfig): Header {
-  const hardfork = hardforkAt(config, open);
-  const header: Mutable<Header> = {
-    ...open,
-    extraData,
-    sha3Uncles: EMPTY_UNCLES_HASH,
-    stateRoot: EMPTY_TRIE_ROOT,
-    transactionsRoot: EMPTY_TRIE_ROOT,
-    receiptsRoot: EMPTY_TRIE_ROOT,
-    logsBloom: EMPTY_BLOOM,
-    gasUsed: 0n,
-    nonce: ZERO_NONCE,
-  };
-  if (RULES_AT[hardfork].shanghai) header.withdrawalsRoot = EMPTY_WITHDRAWALS_ROOT;
-  if (open.excessBlobGas !== undefined) header.blobGasUsed = 0n;
-  if (RULES_AT[hardfork].prague) header.requestsHash = EMPTY_REQUESTS_HASH;
-  if (RULES_AT[hardfork].amsterdam) header.blockAccessListHash = EMPTY_BLOCK_ACCESS_LIST_HASH;
-  return header;
 }
 
 /**

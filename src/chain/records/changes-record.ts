@@ -255,7 +255,7 @@ export function writeAccount(writer: ByteWriter, { nonce, codeHash, balance }: A
     writer.patchByte(start, (writer.length - start - 1) | 0x80);
     writer.hex(codeHash);
   }
-  writer.unsizedBigint(balance);
+  writer.bigint(balance, false);
 }
 
 /** @throws MalformedBytesError */
@@ -294,7 +294,7 @@ function writeSlotEntry(
   writer.skip(SLOT_HEADER_LENGTH);
   writer.bytes(withoutLeadingZeros(hashToBytes(slot)));
   const slotEnd = writer.length;
-  writer.unsizedBigint(value);
+  writer.bigint(value, false);
   const end = writer.length;
   writer.patchByte(offset + 4, slotEnd - offset - SLOT_HEADER_LENGTH);
   writer.patchByte(offset + 5, end - slotEnd);

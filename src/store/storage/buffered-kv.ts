@@ -158,17 +158,15 @@ export class BufferedKv implements Kv, KvWriter {
     }
   }
 
-  put(key: Uint8Array, value: Uint8Array): void {
-    // Of a buffer `slice` would be a view.
-    this.#write(key, new Uint8Array(value));
-  }
-
   remove(key: Uint8Array): void {
-    this.#write(key, undefined);
+    this.put(key, undefined);
   }
 
-  #write(key: Uint8Array, value: Uint8Array | undefined): void {
+  /** @param given undefined: the row is removed */
+  put(key: Uint8Array, given: Uint8Array | undefined): void {
     if (!this.#writing) throw new InvariantError("writes must happen inside a transaction");
+    // Of a buffer `slice` would be a view.
+    const value = given && new Uint8Array(given);
     const text = encodedText(key, "latin1");
     const number = key[0]!;
     let table = this.#tables.get(number);

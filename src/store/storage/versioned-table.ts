@@ -214,7 +214,7 @@ export class VersionedTable {
 
   /** Notes a version; blocks must come in order. Done once the block is in the log, and again after a restart. */
   remember(number: number, { key, value, position }: VersionedChange): void {
-    this.#recent.add(key, { number, position, value });
+    this.#recent.add(key, number, position, value);
   }
 
   /** Drops what was remembered of blocks after `number`, with which no merge has begun. */

@@ -116,12 +116,16 @@ export function decodeRlpAt(bytes: Uint8Array, offset: number): { item: RlpItem;
 }
 
 /**
- * End of the item at `offset`; does not decode its contents.
+ * End of the item at `offset`, or of as many as `count`; does not decode their contents.
  * @throws InvalidRlpError
  */
-export function rlpItemEnd(bytes: Uint8Array, offset: number): number {
-  const { start, length } = rlpPrefix(bytes, offset, bytes.length, 0);
-  return start + length;
+export function rlpItemEnd(bytes: Uint8Array, offset: number, count = 1): number {
+  let end = offset;
+  for (let left = count; left > 0; left--) {
+    const { start, length } = rlpPrefix(bytes, end, bytes.length, 0);
+    end = start + length;
+  }
+  return end;
 }
 
 /**

@@ -43,7 +43,7 @@ export class WriteGuard {
 
   /** True where nothing forbids to write. */
   canWrite(): boolean {
-    return !this.#isClosed && !this.#isHeld && this.#poison === undefined && this.#hasSpace();
+    return !this.#isClosed && !this.#isHeld && this.#poison === undefined && this.#freeBytes() >= FREE_BYTES_MIN;
   }
 
   /** @throws StorePoisonedError */
@@ -61,8 +61,8 @@ export class WriteGuard {
 
   /** @throws StorePoisonedError, StoreUncheckedError, DiskFullError */
   assertWritable(): void {
+    if (this.canWrite()) return;
     this.assertReleased();
-    if (this.#hasSpace()) return;
     throw new DiskFullError({ freeBytes: this.#freeBytes(), neededBytes: FREE_BYTES_MIN });
   }
 
@@ -79,10 +79,6 @@ export class WriteGuard {
       this.poison(error);
       throw error;
     }
-  }
-
-  #hasSpace(): boolean {
-    return this.#freeBytes() >= FREE_BYTES_MIN;
   }
 }
 

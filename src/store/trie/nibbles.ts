@@ -50,7 +50,8 @@ export function writeHexPrefix(nibbles: Uint8Array, isLeaf: boolean, out: Uint8A
 /** Writes the nibbles of `key` from `depth` on as the path of a leaf at `offset` of `out`; returns where it ends. */
 export function writeLeafPath(key: Uint8Array, depth: number, out: Uint8Array, offset: number): number {
   let at = offset;
-  out[at++] = leafPathStart(key, depth);
+  // The flag, with the first nibble where their number is odd.
+  out[at++] = depth % 2 === 0 ? 0x20 : 0x30 | (key[depth >> 1]! & 15);
   for (let i = (depth + 1) >> 1; i < key.length; i++) out[at++] = key[i]!;
   return at;
 }
@@ -61,14 +62,10 @@ export function isLeafPathOf(key: Uint8Array, depth: number, rlp: Uint8Array, st
   // A path has less than 256 bytes.
   let at = first < 0x80 ? start : first < 0xb8 ? start + 1 : start + 2;
   let i = (depth + 1) >> 1;
-  if (end - at !== 1 + key.length - i || rlp[at++] !== leafPathStart(key, depth)) return false;
+  const flag = depth % 2 === 0 ? 0x20 : 0x30 | (key[depth >> 1]! & 15);
+  if (end - at !== 1 + key.length - i || rlp[at++] !== flag) return false;
   while (i < key.length) if (rlp[at++] !== key[i++]) return false;
   return true;
-}
-
-/** First byte of the path of a leaf: its flag, with the first nibble where their number is odd. */
-function leafPathStart(key: Uint8Array, depth: number): number {
-  return depth % 2 === 0 ? 0x20 : 0x30 | (key[depth >> 1]! & 15);
 }
 
 /** Nibbles of a path in hex-prefix form. */

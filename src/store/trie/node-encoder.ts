@@ -74,9 +74,12 @@ export function writeLeaf(
   if (pathLength > 55) at = writePrefix(0x80, pathLength, out, at);
   else if (pathLength > 1) out[at++] = 0x80 + pathLength;
   at = writeLeafPath(key, depth, out, at);
-  if (value.length < 56 || value.length > 255) return writeString(value, out, at);
-  out[at++] = 0xb8;
-  out[at++] = value.length;
+  if (value.length < 2 || value.length > 255) return writeString(value, out, at);
+  if (value.length < 56) out[at++] = 0x80 + value.length;
+  else {
+    out[at++] = 0xb8;
+    out[at++] = value.length;
+  }
   out.set(value, at);
   return at + value.length;
 }
@@ -86,8 +89,9 @@ export function leafPayloadLength(key: Uint8Array, depth: number, value: Uint8Ar
   const pathLength = 1 + ((key.length * 2 - depth) >> 1);
   // A packed path of one byte is below 0x40, so it is its own RLP.
   const pathItem = pathLength === 1 ? 1 : pathLength < 56 ? 1 + pathLength : prefixLength(pathLength) + pathLength;
-  if (value.length > 55 && value.length < 256) return pathItem + 2 + value.length;
-  return pathItem + stringLength(value);
+  // Nearly all values are accounts, or slots.
+  if (value.length < 2 || value.length > 255) return pathItem + stringLength(value);
+  return pathItem + (value.length < 56 ? 1 : 2) + value.length;
 }
 
 export function encodeBranch({ old, changed, references, value }: BranchChange): EncodedNode {

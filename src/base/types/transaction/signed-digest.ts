@@ -29,9 +29,7 @@ export function readSignedDigest(raw: Uint8Array, hardfork: Hardfork): SignedDig
   const type = (raw[0]! >= 0xc0 ? 0 : raw[0]!) as Transaction["type"];
   if (!isTransactionTypeSupported(type, hardfork)) throw new TransactionTypeNotSupportedError(type);
   const { start } = rlpListBounds(raw, type === 0 ? 0 : 1);
-  let end = start;
-  for (let left = FIELD_COUNT[type]; left > 0; left--) end = rlpItemEnd(raw, end);
-
+  const end = rlpItemEnd(raw, start, FIELD_COUNT[type]);
   const rStart = rlpItemEnd(raw, end);
   const v = readBigint(raw, contentStart(raw, end), rStart);
   const chainId = type === 0 ? chainIdFromV(v) : undefined;

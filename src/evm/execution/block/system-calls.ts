@@ -182,9 +182,11 @@ type TypedRequests = { readonly type: number; readonly data: Uint8Array };
 
 /** The requests as the consensus layer sees them: `type ‖ data`, ascending, without the empty ones (EIP-7685). */
 export function requestList(deposits: Uint8Array, others: readonly TypedRequests[]): Uint8Array[] {
-  return [{ type: DEPOSIT_TYPE, data: deposits }, ...others]
-    .filter(({ data }) => data.length > 0)
-    .map(({ type, data }) => concatBytes(Uint8Array.of(type), data));
+  const requests: Uint8Array[] = [];
+  for (const { type, data } of [{ type: DEPOSIT_TYPE, data: deposits }, ...others]) {
+    if (data.length > 0) requests.push(concatBytes(Uint8Array.of(type), data));
+  }
+  return requests;
 }
 
 /** `requestsHash` of the header: sha256 over the sha256 of each request (EIP-7685). */

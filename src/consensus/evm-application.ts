@@ -1,10 +1,10 @@
 import { invariant, NodeError } from "../base/errors.ts";
 import { gasLimitBase, nextGasLimit } from "../base/params/fees.ts";
 import type { ForkHashes } from "../base/params/fork-id.ts";
-import { type Address, addressToBytes } from "../base/primitives/address.ts";
-import { bigintToFixedBytes, concatBytes, EMPTY_BYTES, equalBytes } from "../base/primitives/bytes.ts";
-import { type Hash, hashToBytes } from "../base/primitives/hash.ts";
-import { bytesToHex } from "../base/primitives/hex.ts";
+import type { Address } from "../base/primitives/address.ts";
+import { EMPTY_BYTES, equalBytes } from "../base/primitives/bytes.ts";
+import type { Hash } from "../base/primitives/hash.ts";
+import { bytesToHex, writeHex } from "../base/primitives/hex.ts";
 import { keccak256Hash } from "../base/primitives/keccak.ts";
 import type { Logger } from "../base/telemetry/logger.ts";
 import { TransactionRejection } from "../base/types/transaction/codec.ts";
@@ -529,13 +529,12 @@ export function prevRandaoOf(
   parent: Hash,
   { height, time, proposer }: Pick<Proposal, "height" | "time" | "proposer">,
 ): Hash {
-  return keccak256Hash(
-    concatBytes(
-      hashToBytes(parent),
-      bigintToFixedBytes(BigInt(height), 8),
-      bigintToFixedBytes(BigInt(time.seconds), 8),
-      bigintToFixedBytes(BigInt(time.nanos), 4),
-      addressToBytes(proposer),
-    ),
-  );
+  const bytes = new Uint8Array(72);
+  const numbers = new DataView(bytes.buffer);
+  writeHex(parent, bytes, 0);
+  numbers.setBigUint64(32, BigInt(height));
+  numbers.setBigUint64(40, BigInt(time.seconds));
+  numbers.setUint32(48, time.nanos);
+  writeHex(proposer, bytes, 52);
+  return keccak256Hash(bytes);
 }

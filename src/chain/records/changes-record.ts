@@ -99,11 +99,10 @@ export function rowsOfWritten(
   for (const { offset, address, slotEnd, end } of written) {
     const addressEnd = address + ADDRESS_LENGTH;
     const owner = payload.subarray(address, addressEnd);
-    if (slotEnd === undefined) accounts.push({ key: owner, value: present(payload.subarray(addressEnd, end)), offset });
-    else {
-      const key = slotKey(owner, payload.subarray(offset + SLOT_HEADER_LENGTH, slotEnd));
-      slots.push({ key, value: present(payload.subarray(slotEnd, end)), offset });
-    }
+    const valueStart = slotEnd ?? addressEnd;
+    const value = valueStart === end ? undefined : payload.subarray(valueStart, end);
+    if (slotEnd === undefined) accounts.push({ key: owner, value, offset });
+    else slots.push({ key: slotKey(owner, payload.subarray(offset + SLOT_HEADER_LENGTH, slotEnd)), value, offset });
   }
   return { accounts, slots, codes: codeRows(codes) };
 }

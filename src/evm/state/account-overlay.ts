@@ -73,7 +73,7 @@ export function changeOf(
     }
     return { address, account: null, storage, storageCleared: true };
   }
-  const fieldsDiffer = !sameAccount(account, before);
+  const fieldsDiffer = account !== before && !sameAccount(account, before);
   if (cleared) {
     if (!listsClearedSlots) {
       const storage = new Map([...written].filter(([, value]) => value !== 0n));

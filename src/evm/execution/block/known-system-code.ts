@@ -59,6 +59,6 @@ function takeNoRequests(address: Address, _data: Uint8Array, _block: BlockContex
  */
 function store(state: WorldState, address: Address, index: bigint, value: bigint): void {
   const slot = hashFromBigint(index);
-  if (value !== 0n) state.replaceStorage(address, slot, value);
+  if (value !== 0n) state.setStorage(address, slot, value, true);
   else if (state.storage(address, slot) !== 0n) state.setStorage(address, slot, 0n);
 }

@@ -208,7 +208,8 @@ export class EvmApplication implements Application {
   processProposal(input: BlockInput): boolean {
     try {
       this.#assertForksNamed(input);
-      return this.#execute(input, false).results.every(({ code }) => code === 0);
+      for (const { code } of this.#execute(input, false).results) if (code !== 0) return false;
+      return true;
     } catch (error) {
       const data = { height: input.height, proposer: input.proposer, error };
       this.#modules.log.warn("proposal rejected", data);

@@ -161,11 +161,8 @@ function payloadLength(items: readonly RlpItem[]): number {
 }
 
 function prefixLength(length: number): number {
-  return length < 56 ? 1 : 1 + lengthOfLength(length);
-}
-
-function lengthOfLength(length: number): number {
-  return length < 0x100 ? 1 : length < 0x10000 ? 2 : length < 0x1000000 ? 3 : length < 2 ** 32 ? 4 : 5;
+  if (length < 56) return 1;
+  return length < 0x100 ? 2 : length < 0x10000 ? 3 : length < 0x1000000 ? 4 : length < 2 ** 32 ? 5 : 6;
 }
 
 /** Writes the RLP of `item` to `out` from `offset` on; returns the end offset. */
@@ -220,7 +217,7 @@ function writePrefix(base: number, length: number, out: Uint8Array, offset: numb
     out[offset] = base + length;
     return offset + 1;
   }
-  const size = lengthOfLength(length);
+  const size = prefixLength(length) - 1;
   out[offset] = base + 55 + size;
   for (let i = 0; i < size; i++) {
     out[offset + size - i] = Math.floor(length / 2 ** (8 * i)) % 256;

@@ -165,7 +165,7 @@ export class BlockBuilder extends BlockExecution {
     const content = { transactions, extraData, ...(withdrawals && { withdrawals }) };
     checkAccessListSize(this.header, outcome.accessList);
     const executed = sealBlock(this.header, content, outcome);
-    validateBlockSize(executed.block, this.#config);
+    validateBlockSize(executed.block, this.context.hardfork);
     return {
       executed,
       changes: outcome.changes,

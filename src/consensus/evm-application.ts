@@ -7,6 +7,7 @@ import type { Hash } from "../base/primitives/hash.ts";
 import { bytesToHex, writeHex } from "../base/primitives/hex.ts";
 import { keccak256Hash } from "../base/primitives/keccak.ts";
 import type { Logger } from "../base/telemetry/logger.ts";
+import type { Header } from "../base/types/header.ts";
 import { TransactionRejection } from "../base/types/transaction/codec.ts";
 import { decodeTransaction } from "../base/types/transaction/decode.ts";
 import type { Transaction } from "../base/types/transaction/transaction.ts";
@@ -275,9 +276,8 @@ export class EvmApplication implements Application {
   }
 
   /** Header fields from consensus; equal on every node. */
-  #attributesOf(proposal: Proposal, proposer: ProposerData): PayloadAttributes {
+  #attributesOf(proposal: Proposal, proposer: ProposerData, head: Header): PayloadAttributes {
     const { chain } = this.#modules;
-    const head = chain.head().block.header;
     return {
       ...proposer,
       timestamp: proposal.time.seconds,
@@ -293,17 +293,21 @@ export class EvmApplication implements Application {
    */
   #open(proposal: Proposal, proposer: ProposerData): OpenBlock {
     const { chain, beginBlock, startingSet } = this.#modules;
-    const head = chain.head().block.header.number;
-    const height = head + 1;
+    const head = chain.head().block.header;
+    const height = head.number + 1;
     if (proposal.height !== height) throw new WrongHeightError({ height, got: proposal.height });
     this.#assertForkIsKnown(proposal);
     this.#assertSameForks(proposal, proposer);
-    const attributes = this.#attributesOf(proposal, proposer);
+    const attributes = this.#attributesOf(proposal, proposer, head);
     const governance = this.#governanceOf(proposal, proposer);
     if (governance === undefined) return { begin: () => beginBlock(attributes), validatorUpdates: [] };
     const { timestamp } = attributes;
     const position = { height, timestamp, proposer: proposal.proposer, config: chain.config };
-    const { systemUpdate, joined, left, jailed, decided } = governanceEffect(chain.stateAt(head), position, governance);
+    const { systemUpdate, joined, left, jailed, decided } = governanceEffect(
+      chain.stateAt(head.number),
+      position,
+      governance,
+    );
     const power = this.#modules.validatorPower();
     const validatorUpdates = [
       ...joined.map((signer) => ({ ...signer, power })),

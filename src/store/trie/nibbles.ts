@@ -47,15 +47,6 @@ export function writeHexPrefix(nibbles: Uint8Array, isLeaf: boolean, out: Uint8A
   return at;
 }
 
-/** Writes the nibbles of `key` from `depth` on as the path of a leaf at `offset` of `out`; returns where it ends. */
-export function writeLeafPath(key: Uint8Array, depth: number, out: Uint8Array, offset: number): number {
-  let at = offset;
-  // The flag, with the first nibble where their number is odd.
-  out[at++] = depth % 2 === 0 ? 0x20 : 0x30 | (key[depth >> 1]! & 15);
-  for (let i = (depth + 1) >> 1; i < key.length; i++) out[at++] = key[i]!;
-  return at;
-}
-
 /** True when the nibbles of `key` from `depth` on, as the path of a leaf, are the content of the item `rlp[start..end)`. */
 export function isLeafPathOf(key: Uint8Array, depth: number, rlp: Uint8Array, start: number, end: number): boolean {
   const first = rlp[start]!;

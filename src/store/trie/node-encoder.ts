@@ -1,6 +1,6 @@
 import { equalBytes } from "../../base/primitives/bytes.ts";
 import { keccak256Message, keccakMessage } from "../../base/primitives/keccak.ts";
-import { hexPrefixLength, writeHexPrefix, writeLeafPath } from "./nibbles.ts";
+import { hexPrefixLength, writeHexPrefix } from "./nibbles.ts";
 import { type BranchNode, HASH_LENGTH, type ShortNode } from "./node.ts";
 
 /** The RLP of a node: the first `length` bytes of `bytes`, which the next encoding overwrites. */
@@ -73,7 +73,9 @@ export function writeLeaf(
   } else at = writePrefix(0xc0, payload, out, at);
   if (pathLength > 55) at = writePrefix(0x80, pathLength, out, at);
   else if (pathLength > 1) out[at++] = 0x80 + pathLength;
-  at = writeLeafPath(key, depth, out, at);
+  // The flag, with the first nibble where their number is odd.
+  out[at++] = depth % 2 === 0 ? 0x20 : 0x30 | (key[depth >> 1]! & 15);
+  for (let i = (depth + 1) >> 1; i < key.length; i++) out[at++] = key[i]!;
   if (value.length < 2 || value.length > 255) return writeString(value, out, at);
   if (value.length < 56) out[at++] = 0x80 + value.length;
   else {

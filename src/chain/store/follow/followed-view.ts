@@ -17,7 +17,8 @@ export class FollowedView extends StoreView {
   /** The rows that are read have everything up to it. */
   #followed: HeadPosition | undefined;
   #base: number;
-  override newest: { readonly number: number /** Log position after it. */; readonly end: number };
+  /** @property end log position after it */
+  override newest: { readonly number: number; readonly end: number };
   /** Blocks forgotten because they are merged. */
   #merged: number;
   /** Blocks before it are all in the log index. */

@@ -68,7 +68,7 @@ export class PendingNodes implements WaitingNodes {
     this.#index(first);
   }
 
-  /** Puts the entries from number `first` on into both tables: a loop over all nodes of a block that calls nothing for most of them. */
+  /** Puts the entries from number `first` on into both tables. One loop, without a function for each entry, since blocks of few changes run it cold. */
   #index(first: number): void {
     const { nodes } = this;
     const { columns, size } = nodes;

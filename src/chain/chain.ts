@@ -13,6 +13,7 @@ import { missingPermission } from "../evm/execution/validation/account-permissio
 import { validateBody } from "../evm/execution/validation/validate-body.ts";
 import { validateHeader } from "../evm/execution/validation/validate-header.ts";
 import type { StateReader } from "../evm/state/reader.ts";
+import { changedAddresses } from "../evm/state/state-changes.ts";
 import type { StateTrie } from "../evm/state/state-trie.ts";
 import { LogPoisonedError } from "../store/storage/log/block-log.ts";
 import type { NodeBatch } from "../store/trie/node-batch.ts";
@@ -126,7 +127,7 @@ export function createChain(modules: {
       }
       store.append(record, nodes);
       head = record;
-      if (record.changes.accounts.some(({ address }) => address === RULES_ADDRESS)) followAgreement();
+      if (changedAddresses(record.changes).includes(RULES_ADDRESS)) followAgreement();
       const event = { executed: record, changes: record.changes };
       emit(listenersAtOnce, event);
       if (unpublished === undefined) emit(listeners, event);

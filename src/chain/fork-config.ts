@@ -2,7 +2,7 @@ import { blobParamsAt } from "../base/params/blob-schedule.ts";
 import type { BlobParams, ChainConfig } from "../base/params/chain-config.ts";
 import { forkId } from "../base/params/fork-id.ts";
 import { BEACON_ROOTS_ADDRESS, HISTORY_STORAGE_ADDRESS, REQUEST_CONTRACTS } from "../base/params/gas.ts";
-import { type Hardfork, hardforkAt, isAtLeast, TIME_FORK_FIELDS } from "../base/params/hardforks.ts";
+import { type Hardfork, hardforkAt, RULES_AT, TIME_FORK_FIELDS } from "../base/params/hardforks.ts";
 import { type Address, ZERO_ADDRESS } from "../base/primitives/address.ts";
 import type { Hash } from "../base/primitives/hash.ts";
 import type { Hex } from "../base/primitives/hex.ts";
@@ -74,10 +74,10 @@ function systemContractsOf(
   hardfork: Hardfork,
   { depositContractAddress = ZERO_ADDRESS }: Pick<ChainConfig, "depositContractAddress">,
 ): ReadonlyMap<string, Address> {
-  const requests = REQUEST_CONTRACTS.filter(({ since }) => isAtLeast(hardfork, since));
+  const requests = REQUEST_CONTRACTS.filter(({ since }) => RULES_AT[hardfork][since]);
   const contracts: [string, Address][] = requests.map(({ name, address }) => [name, address]);
-  if (isAtLeast(hardfork, "cancun")) contracts.push(["BEACON_ROOTS_ADDRESS", BEACON_ROOTS_ADDRESS]);
-  if (isAtLeast(hardfork, "prague")) {
+  if (RULES_AT[hardfork].cancun) contracts.push(["BEACON_ROOTS_ADDRESS", BEACON_ROOTS_ADDRESS]);
+  if (RULES_AT[hardfork].prague) {
     // As in geth, a chain without a deposit contract shows the zero address.
     contracts.push(["DEPOSIT_CONTRACT_ADDRESS", depositContractAddress]);
     contracts.push(["HISTORY_STORAGE_ADDRESS", HISTORY_STORAGE_ADDRESS]);

@@ -1,7 +1,7 @@
 import { invariant } from "../base/errors.ts";
 import type { ChainConfig } from "../base/params/chain-config.ts";
 import { HISTORY_STORAGE_ADDRESS } from "../base/params/gas.ts";
-import { hardforkAt, isAtLeast } from "../base/params/hardforks.ts";
+import { hardforkAt, RULES_AT } from "../base/params/hardforks.ts";
 import type { Address } from "../base/primitives/address.ts";
 import { type Hash, hashFromBigint } from "../base/primitives/hash.ts";
 import type { MaybePromise } from "../base/threads/maybe-promise.ts";
@@ -203,7 +203,7 @@ function hashFromHistory(
   const oldest = store.stateBase();
   if (number < oldest - HISTORY_SERVE_WINDOW) return undefined;
   const header = store.header(oldest);
-  if (header === undefined || !isAtLeast(hardforkAt(config, header), "prague")) return undefined;
+  if (header === undefined || !RULES_AT[hardforkAt(config, header)].prague) return undefined;
   const slot = hashFromBigint(BigInt(number % HISTORY_SERVE_WINDOW));
   const hash = store.stateAt(oldest).storage(HISTORY_STORAGE_ADDRESS, slot);
   return hash === 0n ? undefined : hashFromBigint(hash);

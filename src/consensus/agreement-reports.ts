@@ -2,6 +2,7 @@ import type { Logger } from "../base/telemetry/logger.ts";
 import type { Metrics } from "../base/telemetry/metrics.ts";
 import { differingValues, RULES_ADDRESS } from "../chain/agreement/agreement.ts";
 import type { Chain } from "../chain/chain.ts";
+import { changedAddresses } from "../evm/state/state-changes.ts";
 import type { Voting } from "./governance.ts";
 
 type AgreementReportsModules = {
@@ -33,7 +34,7 @@ export class AgreementReports {
       return jailed.filter((record) => !signers.some(({ address }) => address === record.address)).length;
     });
     chain.subscribe(({ changes }) => {
-      if (changes.accounts.some(({ address }) => address === RULES_ADDRESS)) this.report();
+      if (changedAddresses(changes).includes(RULES_ADDRESS)) this.report();
     });
   }
 

@@ -1,6 +1,6 @@
 import { NodeError } from "../base/errors.ts";
 import { nextGasLimit } from "../base/params/fees.ts";
-import { hardforkAt, isAtLeast } from "../base/params/hardforks.ts";
+import { hardforkAt, RULES_AT } from "../base/params/hardforks.ts";
 import { EMPTY_BYTES } from "../base/primitives/bytes.ts";
 import type { Hash } from "../base/primitives/hash.ts";
 import { type DecodedPooledTransaction, decodePooledTransaction } from "../base/types/transaction/decode.ts";
@@ -68,7 +68,7 @@ export function createBlockTester(
     const { parentHash: _, targetGasLimit, transactions, ...attributes } = request;
     const { timestamp, withdrawals } = attributes;
     const point = { number: head.number + 1, timestamp, difficulty: 0n };
-    if (withdrawals && !isAtLeast(hardforkAt(chain.config, point), "shanghai")) {
+    if (withdrawals && !RULES_AT[hardforkAt(chain.config, point)].shanghai) {
       throw new PayloadAttributesError("unexpected withdrawals before shanghai");
     }
     const given = transactions?.map(decodeAt);

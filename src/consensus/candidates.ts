@@ -49,10 +49,13 @@ function isSameBlock({ proposal, txs }: Candidate, input: BlockInput): boolean {
     proposal.time.seconds === input.time.seconds &&
     proposal.time.nanos === input.time.nanos &&
     proposal.proposer === input.proposer &&
-    isSameMisbehavior(proposal, input) &&
-    txs.length === input.txs.length &&
-    txs.every((tx, i) => tx === input.txs[i] || equalBytes(tx, input.txs[i]!))
+    (proposal.misbehavior === input.misbehavior || isSameMisbehavior(proposal, input)) &&
+    (txs === input.txs || areSameTransactions(txs, input.txs))
   );
+}
+
+function areSameTransactions(ours: readonly Uint8Array[], theirs: readonly Uint8Array[]): boolean {
+  return ours.length === theirs.length && ours.every((tx, i) => tx === theirs[i] || equalBytes(tx, theirs[i]!));
 }
 
 function isSameMisbehavior({ misbehavior: ours }: Proposal, { misbehavior: theirs }: Proposal): boolean {

@@ -53,9 +53,13 @@ function castItem({ vote, startingSet, parameterVote, offences = [] }: Governanc
   ];
 }
 
-/** The engine's hash of a block, from its stored consensus data. */
+/** The engine's hash of a block: the first field of its stored consensus data, without the others. @throws MalformedBytesError */
 export function consensusHashOf(bytes: Uint8Array): Hash {
-  return decodeConsensusData(bytes)?.consensusHash ?? ZERO_HASH;
+  if (bytes.length === 0) return ZERO_HASH;
+  const prefix = bytes[0]!;
+  const start = prefix < 0xf8 ? 1 : prefix - 0xf6;
+  if (prefix < 0xc0 || bytes[start] !== HASH_PREFIX) throw malformed("hash");
+  return hashFromBytes(bytes.subarray(start + 1, start + 33));
 }
 
 /**
@@ -79,6 +83,8 @@ export function decodeConsensusData(bytes: Uint8Array): ConsensusData | undefine
   };
 }
 
+/** Begins the RLP of a hash. */
+const HASH_PREFIX = 0x80 + 32;
 /** Of earlier versions and of this one. */
 const FIELD_COUNTS: readonly number[] = [3, 5];
 const NANOS_MAX = 999_999_999;

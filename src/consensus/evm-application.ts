@@ -1,12 +1,13 @@
 import { invariant, NodeError } from "../base/errors.ts";
 import { gasLimitBase, nextGasLimit } from "../base/params/fees.ts";
 import type { ForkHashes } from "../base/params/fork-id.ts";
-import { type Address, addressToBytes } from "../base/primitives/address.ts";
-import { bigintToFixedBytes, concatBytes, EMPTY_BYTES, equalBytes } from "../base/primitives/bytes.ts";
-import { type Hash, hashToBytes } from "../base/primitives/hash.ts";
-import { bytesToHex } from "../base/primitives/hex.ts";
+import type { Address } from "../base/primitives/address.ts";
+import { EMPTY_BYTES, equalBytes } from "../base/primitives/bytes.ts";
+import type { Hash } from "../base/primitives/hash.ts";
+import { bytesToHex, writeHex } from "../base/primitives/hex.ts";
 import { keccak256Hash } from "../base/primitives/keccak.ts";
 import type { Logger } from "../base/telemetry/logger.ts";
+import type { Header } from "../base/types/header.ts";
 import { TransactionRejection } from "../base/types/transaction/codec.ts";
 import { decodeTransaction } from "../base/types/transaction/decode.ts";
 import type { Transaction } from "../base/types/transaction/transaction.ts";
@@ -164,7 +165,7 @@ export class EvmApplication implements Application {
     try {
       const withoutVote = this.#proposerData(proposal);
       alone = encodeProposerData(withoutVote);
-      const { first, limits, key, begin, ...open } = this.#plan(proposal, withoutVote);
+      const { first, limits, key, begin, ...open } = this.#plan(proposal, withoutVote, alone);
       const begun = this.#ahead.take(key);
       const { sealed, packed } = assembleBlock(
         begin,
@@ -174,22 +175,15 @@ export class EvmApplication implements Application {
       );
       if (begun?.packing.isStale) this.#ahead.miss();
       else if (begun) this.#ahead.hit();
-      const txs = [first, ...packed.map((tx) => tx.raw)];
+      const txs = [first];
+      const results = [PROPOSER_DATA_RESULT];
       const { receipts } = sealed.executed;
-      const results = packed.map(
-        ({ gasLimit }, i): TxResult => ({
-          code: 0,
-          gasWanted: gasLimit,
-          gasUsed: receipts[i]!.gasUsed,
-        }),
-      );
-      this.#candidates.add({
-        proposal,
-        txs,
-        sealed,
-        results: [PROPOSER_DATA_RESULT, ...results],
-        ...open,
-      });
+      for (let i = 0; i < packed.length; i++) {
+        const { raw, gasLimit } = packed[i]!;
+        txs.push(raw);
+        results.push({ code: 0, gasWanted: gasLimit, gasUsed: receipts[i]!.gasUsed });
+      }
+      this.#candidates.add({ proposal, txs, sealed, results, ...open });
       return txs;
     } catch (error) {
       onFailure("prepareProposal", error);
@@ -200,7 +194,8 @@ export class EvmApplication implements Application {
   prepareAhead(proposal: OwnProposal, timeMs: number): boolean {
     const { chain, mempool, speculation, onFailure } = this.#modules;
     try {
-      const { limits, key, begin } = this.#plan(proposal, this.#proposerData(proposal));
+      const withoutVote = this.#proposerData(proposal);
+      const { limits, key, begin } = this.#plan(proposal, withoutVote, encodeProposerData(withoutVote));
       const packing = { mempool, config: chain.config, speculation };
       return this.#ahead.extend(key, () => beginPacking(begin, limits, packing), timeMs);
     } catch (error) {
@@ -214,7 +209,8 @@ export class EvmApplication implements Application {
   processProposal(input: BlockInput): boolean {
     try {
       this.#assertForksNamed(input);
-      return this.#execute(input, false).results.every(({ code }) => code === 0);
+      for (const { code } of this.#execute(input, false).results) if (code !== 0) return false;
+      return true;
     } catch (error) {
       const data = { height: input.height, proposer: input.proposer, error };
       this.#modules.log.warn("proposal rejected", data);
@@ -280,9 +276,8 @@ export class EvmApplication implements Application {
   }
 
   /** Header fields from consensus; equal on every node. */
-  #attributesOf(proposal: Proposal, proposer: ProposerData): PayloadAttributes {
+  #attributesOf(proposal: Proposal, proposer: ProposerData, head: Header): PayloadAttributes {
     const { chain } = this.#modules;
-    const head = chain.head().block.header;
     return {
       ...proposer,
       timestamp: proposal.time.seconds,
@@ -298,17 +293,21 @@ export class EvmApplication implements Application {
    */
   #open(proposal: Proposal, proposer: ProposerData): OpenBlock {
     const { chain, beginBlock, startingSet } = this.#modules;
-    const head = chain.head().block.header.number;
-    const height = head + 1;
+    const head = chain.head().block.header;
+    const height = head.number + 1;
     if (proposal.height !== height) throw new WrongHeightError({ height, got: proposal.height });
     this.#assertForkIsKnown(proposal);
     this.#assertSameForks(proposal, proposer);
-    const attributes = this.#attributesOf(proposal, proposer);
+    const attributes = this.#attributesOf(proposal, proposer, head);
     const governance = this.#governanceOf(proposal, proposer);
     if (governance === undefined) return { begin: () => beginBlock(attributes), validatorUpdates: [] };
     const { timestamp } = attributes;
     const position = { height, timestamp, proposer: proposal.proposer, config: chain.config };
-    const { systemUpdate, joined, left, jailed, decided } = governanceEffect(chain.stateAt(head), position, governance);
+    const { systemUpdate, joined, left, jailed, decided } = governanceEffect(
+      chain.stateAt(head.number),
+      position,
+      governance,
+    );
     const power = this.#modules.validatorPower();
     const validatorUpdates = [
       ...joined.map((signer) => ({ ...signer, power })),
@@ -367,9 +366,9 @@ export class EvmApplication implements Application {
   }
 
   /** The votes of the next block, if this node proposes it. */
-  #nextVotes({ height, proposer, time }: Proposal): Pick<ProposerData, "vote" | "parameterVote"> {
+  #nextVotes({ height, proposer, time }: Proposal): Pick<ProposerData, "vote" | "parameterVote"> | undefined {
     const { proposals, parameterProposals, chain, startingSet } = this.#modules;
-    if (proposals.all().length === 0 && parameterProposals.all().length === 0) return {};
+    if (proposals.all().length === 0 && parameterProposals.all().length === 0) return undefined;
     const state = chain.stateAt(chain.head().block.header.number);
     const set = startingSet();
     const snapshot = snapshotIn(state, set, height);
@@ -398,10 +397,15 @@ export class EvmApplication implements Application {
     };
   }
 
-  /** The block of a proposal before its transactions. `key` contains all its inputs. @throws as `#open` */
-  #plan(proposal: OwnProposal, withoutVote: ProposerData) {
-    const proposer = { ...withoutVote, ...this.#nextVotes(proposal) };
-    const first = encodeProposerData(proposer);
+  /**
+   * The block of a proposal before its transactions. `key` contains all its inputs.
+   * @param alone `withoutVote`, encoded
+   * @throws as `#open`
+   */
+  #plan(proposal: OwnProposal, withoutVote: ProposerData, alone: Uint8Array) {
+    const votes = this.#nextVotes(proposal);
+    const proposer = votes === undefined ? withoutVote : { ...withoutVote, ...votes };
+    const first = votes === undefined ? alone : encodeProposerData(proposer);
     const limits = {
       bytesMax: proposal.maxTxBytes - first.length - TX_FRAME_BYTES,
       minimumTip: this.#options.minimumTip(),
@@ -530,13 +534,12 @@ export function prevRandaoOf(
   parent: Hash,
   { height, time, proposer }: Pick<Proposal, "height" | "time" | "proposer">,
 ): Hash {
-  return keccak256Hash(
-    concatBytes(
-      hashToBytes(parent),
-      bigintToFixedBytes(BigInt(height), 8),
-      bigintToFixedBytes(BigInt(time.seconds), 8),
-      bigintToFixedBytes(BigInt(time.nanos), 4),
-      addressToBytes(proposer),
-    ),
-  );
+  const bytes = new Uint8Array(72);
+  const numbers = new DataView(bytes.buffer);
+  writeHex(parent, bytes, 0);
+  numbers.setBigUint64(32, BigInt(height));
+  numbers.setBigUint64(40, BigInt(time.seconds));
+  numbers.setUint32(48, time.nanos);
+  writeHex(proposer, bytes, 52);
+  return keccak256Hash(bytes);
 }

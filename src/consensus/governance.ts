@@ -1,6 +1,6 @@
 import { addressOfCompressedKey, compressPublicKey } from "../base/crypto/compressed-public-key.ts";
 import { invariant, NodeError } from "../base/errors.ts";
-import { type Hardfork, hardforkAt, isAtLeast } from "../base/params/hardforks.ts";
+import { type Hardfork, hardforkAt, RULES_AT } from "../base/params/hardforks.ts";
 import type { Address } from "../base/primitives/address.ts";
 import { EMPTY_BYTES } from "../base/primitives/bytes.ts";
 import { withFork } from "../chain/agreement/agreed-config.ts";
@@ -142,7 +142,7 @@ export function createVoting(modules: VotingModules): Voting {
       return "this version does not know the fork, or schedules an earlier fork after that time";
     const hardfork = hardforkAt(config, { number: number + 1, timestamp: Number(value), difficulty: 0n });
     const noContracts = whyNoContracts(chain.stateAt(number), hardfork);
-    return noContracts ?? (isAtLeast(hardfork, "amsterdam") ? whyLowGasLimit(gasLimit) : undefined);
+    return noContracts ?? (RULES_AT[hardfork].amsterdam ? whyLowGasLimit(gasLimit) : undefined);
   }
 
   return {

@@ -8,6 +8,8 @@ import {
 } from "../../test/support/consensus/test-application.ts";
 import fc from "../../test/support/fast-check.ts";
 import { allForksAtGenesis } from "../base/params/blob-schedule.ts";
+import type { ChainConfig } from "../base/params/chain-config.ts";
+import { hardforkAt } from "../base/params/hardforks.ts";
 import type { Transaction } from "../base/types/transaction/transaction.ts";
 import type { BlockBuilder, SealedBlock } from "../evm/execution/block/build-block.ts";
 import { InvalidBlockError, InvalidTransactionError } from "../evm/execution/errors.ts";
@@ -18,7 +20,11 @@ const GWEI = 10n ** 9n;
 const UNLIMITED = { bytesMax: 1_000_000, timeMs: Number.POSITIVE_INFINITY, minimumTip: 0n };
 
 /** A builder that executes nothing, and the transactions it was given. */
-function fakeBuilder(gas: bigint, fault: (tx: Transaction) => void = () => {}) {
+function fakeBuilder(
+  gas: bigint,
+  fault: (tx: Transaction) => void = () => {},
+  config: ChainConfig = allForksAtGenesis(CHAIN_ID),
+) {
   const header = {
     number: 1,
     timestamp: GENESIS_TIME + 1,
@@ -29,6 +35,7 @@ function fakeBuilder(gas: bigint, fault: (tx: Transaction) => void = () => {}) {
   let gasLeft = gas;
   const builder = {
     header,
+    context: { hardfork: hardforkAt(config, header), blobBaseFee: 1n },
     gasLeft: () => gasLeft,
     add(tx: Transaction) {
       fault(tx);
@@ -75,10 +82,11 @@ test("under Amsterdam packing continues while 12,000 gas are left, enough for a 
   const amsterdam = { ...allForksAtGenesis(CHAIN_ID), amsterdamTime: 0 };
   const tried = (gasLeft: bigint) => {
     let count = 0;
-    const builder = fakeBuilder(gasLeft, () => {
+    const fault = () => {
       count++;
       throw rejection("TX_GAS_ALLOWANCE_EXCEEDED");
-    });
+    };
+    const builder = fakeBuilder(gasLeft, fault, amsterdam);
     pack([tipped(0, 0, 1n)], UNLIMITED, builder, undefined, amsterdam);
     return count;
   };

@@ -1,9 +1,7 @@
-import { blobParamsAt } from "../base/params/blob-schedule.ts";
 import type { ChainConfig } from "../base/params/chain-config.ts";
 import { txGasLimitMaxOf } from "../base/params/execution-limits.ts";
-import { blobBaseFee } from "../base/params/fees.ts";
 import { AMSTERDAM_INTRINSIC, BLOCK_RLP_SIZE_MAX, TX_BASE_GAS } from "../base/params/gas.ts";
-import { hardforkAt, isAtLeast } from "../base/params/hardforks.ts";
+import { RULES_AT } from "../base/params/hardforks.ts";
 import type { Hash } from "../base/primitives/hash.ts";
 import { TransactionRejection } from "../base/types/transaction/codec.ts";
 import type { Transaction } from "../base/types/transaction/transaction.ts";
@@ -189,8 +187,7 @@ export class Packing {
     const { isExcluded = () => false, now = REAL_NOW } = this.#modules;
     const deadline = now() + timeMs;
     const { transactionsMax = Number.POSITIVE_INFINITY } = this.#limits;
-    const isAmsterdam = isAtLeast(hardforkAt(this.#modules.config, builder.header), "amsterdam");
-    const leastGas = isAmsterdam ? AMSTERDAM_INTRINSIC.base : TX_BASE_GAS;
+    const leastGas = RULES_AT[builder.context.hardfork].amsterdam ? AMSTERDAM_INTRINSIC.base : TX_BASE_GAS;
     const candidates = this.#candidates();
     if (candidates === undefined) {
       this.#isStale = true;
@@ -241,16 +238,14 @@ export class Packing {
 
   /** The transactions after the packed ones; undefined if the pool's order has changed before that. */
   #candidates(): BlockOrder | undefined {
-    const { header } = this.#builder;
+    const { header, context } = this.#builder;
     const { mempool, config } = this.#modules;
     if (this.#order !== undefined) return mempool.updateOrder(this.#order) ? this.#order : undefined;
-    const blobParams = blobParamsAt(config, header.timestamp);
     this.#order = mempool.pendingForBlock({
       baseFee: header.baseFeePerGas ?? 0n,
       minimumTip: this.#limits.minimumTip,
-      txGasLimitMax: txGasLimitMaxOf(hardforkAt(config, header), config),
-      blobBaseFee:
-        blobParams && header.excessBlobGas !== undefined ? blobBaseFee(header.excessBlobGas, blobParams) : undefined,
+      txGasLimitMax: txGasLimitMaxOf(context.hardfork, config),
+      blobBaseFee: header.excessBlobGas === undefined ? undefined : context.blobBaseFee,
     });
     return this.#order;
   }

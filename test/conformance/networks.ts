@@ -1,6 +1,6 @@
 import { DEFAULT_BLOB_SCHEDULE } from "../../src/base/params/blob-schedule.ts";
 import type { ChainConfig } from "../../src/base/params/chain-config.ts";
-import { HARDFORKS, type Hardfork, isAtLeast } from "../../src/base/params/hardforks.ts";
+import { HARDFORKS, type Hardfork, RULES_AT } from "../../src/base/params/hardforks.ts";
 import { FORKS } from "./forks.ts";
 
 /** Where a chain config says when each fork begins. */
@@ -49,12 +49,12 @@ function configOf(before: Hardfork, after: Hardfork, at: number): ChainConfig {
     depositContractAddress: "0x00000000219ab540356cbb839cbe05303d7705fa",
   };
   for (const hardfork of HARDFORKS) {
-    if (!isAtLeast(after, hardfork)) break;
-    const start = isAtLeast(before, hardfork) ? 0 : at;
+    if (!RULES_AT[after][hardfork]) break;
+    const start = RULES_AT[before][hardfork] ? 0 : at;
     for (const field of [...(BLOCK_FIELDS[hardfork] ?? []), ...(TIME_FIELDS[hardfork] ?? [])]) config[field] = start;
   }
-  if (isAtLeast(before, "paris")) config["terminalTotalDifficulty"] = 0n;
-  else if (isAtLeast(after, "paris")) config["terminalTotalDifficulty"] = 1n;
+  if (RULES_AT[before].paris) config["terminalTotalDifficulty"] = 0n;
+  else if (RULES_AT[after].paris) config["terminalTotalDifficulty"] = 1n;
   // The vectors' plain Constantinople is the fork without Petersburg, which a missing field would mean too.
   if (after === "constantinople") config["petersburgBlock"] = Number.MAX_SAFE_INTEGER;
   return config as ChainConfig;

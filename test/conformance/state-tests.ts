@@ -6,7 +6,7 @@ import { DEFAULT_BLOB_SCHEDULE } from "../../src/base/params/blob-schedule.ts";
 import type { BlobParams } from "../../src/base/params/chain-config.ts";
 import { blobBaseFee } from "../../src/base/params/fees.ts";
 import { GAS_PER_BLOB } from "../../src/base/params/gas.ts";
-import { type Hardfork, isAtLeast } from "../../src/base/params/hardforks.ts";
+import { type Hardfork, RULES_AT } from "../../src/base/params/hardforks.ts";
 import { type Address, addressToBytes } from "../../src/base/primitives/address.ts";
 import { type Hash, hashFromBigint, hashToBytes } from "../../src/base/primitives/hash.ts";
 import { type Hex, hexToBytes } from "../../src/base/primitives/hex.ts";
@@ -192,7 +192,7 @@ function touchCoinbase(state: WorldState, { coinbase, hardfork }: BlockContext):
   state.setAccount(coinbase, state.account(coinbase) ?? EMPTY_ACCOUNT);
   state.finalizeTransaction({
     selfDestructs: [],
-    deleteEmptyTouched: isAtLeast(hardfork, "spuriousDragon"),
+    deleteEmptyTouched: RULES_AT[hardfork].spuriousDragon,
   });
 }
 
@@ -218,7 +218,7 @@ function blockOf({ env }: Pick<Vector, "env">, hardfork: Hardfork, blobParams?: 
     gasLimit: numberOf(env.currentGasLimit),
     difficulty: numberOf(env.currentDifficulty),
     prevRandao: hashFromBigint(numberOf(env.currentRandom ?? env.currentDifficulty)),
-    baseFeePerGas: isAtLeast(hardfork, "london") ? numberOf(env.currentBaseFee ?? "0x0a") : 0n,
+    baseFeePerGas: RULES_AT[hardfork].london ? numberOf(env.currentBaseFee ?? "0x0a") : 0n,
     blobBaseFee: blobParams ? blobBaseFee(numberOf(env.currentExcessBlobGas ?? "0x"), blobParams) : 0n,
     blockHash: (number) => keccak256Hash(Buffer.from(String(number))),
   };
@@ -234,5 +234,5 @@ function blobParamsOf(vector: Pick<Vector, "config">, fork: string, hardfork: Ha
       baseFeeUpdateFraction: numberOf(given["baseFeeUpdateFraction"] ?? "0x"),
     };
   }
-  return isAtLeast(hardfork, "cancun") ? DEFAULT_BLOB_SCHEDULE[hardfork] : undefined;
+  return RULES_AT[hardfork].cancun ? DEFAULT_BLOB_SCHEDULE[hardfork] : undefined;
 }

@@ -4,7 +4,7 @@ import { brotliCompressSync, brotliDecompressSync, constants } from "node:zlib";
 import { blobParamsAt } from "../../src/base/params/blob-schedule.ts";
 import type { ChainConfig } from "../../src/base/params/chain-config.ts";
 import { nextBaseFee, nextExcessBlobGas } from "../../src/base/params/fees.ts";
-import { type Hardfork, hardforkAt, isAtLeast } from "../../src/base/params/hardforks.ts";
+import { type Hardfork, hardforkAt, RULES_AT } from "../../src/base/params/hardforks.ts";
 import { type Address, addressToBytes, ZERO_ADDRESS } from "../../src/base/primitives/address.ts";
 import { type Hash, hashFromBigint, hashToBytes, ZERO_HASH } from "../../src/base/primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../../src/base/primitives/hex.ts";
@@ -248,7 +248,7 @@ export function executeCase(
       rejected.push({ index, error: error.message });
     }
   }
-  const withdrawals = isAtLeast(execution.context.hardfork, "shanghai") ? withdrawalsOf(env) : undefined;
+  const withdrawals = RULES_AT[execution.context.hardfork].shanghai ? withdrawalsOf(env) : undefined;
   const outcome = execution.finish({ withdrawals });
   const { receipts } = outcome;
   return {
@@ -292,12 +292,12 @@ function headerOf(env: T8nEnv, config: ChainConfig): OpenHeader {
     gasLimit: numberOf(env.currentGasLimit),
     difficulty,
     mixHash: hashFromBigint(numberOf(currentRandom ?? "0x")),
-    ...(isAtLeast(hardfork, "london") && { baseFeePerGas: baseFeeOf(env, config) }),
-    ...(isAtLeast(hardfork, "cancun") && {
+    ...(RULES_AT[hardfork].london && { baseFeePerGas: baseFeeOf(env, config) }),
+    ...(RULES_AT[hardfork].cancun && {
       excessBlobGas: excessBlobGasOf(env, config, hardfork),
       parentBeaconBlockRoot: (parentBeaconBlockRoot ?? ZERO_HASH).toLowerCase() as Hash,
     }),
-    ...(isAtLeast(hardfork, "amsterdam") && { slotNumber: numberOf(env.slotNumber ?? 0) }),
+    ...(RULES_AT[hardfork].amsterdam && { slotNumber: numberOf(env.slotNumber ?? 0) }),
   };
 }
 
@@ -331,7 +331,7 @@ function excessBlobGasOf(env: T8nEnv, config: ChainConfig, hardfork: Hardfork): 
     baseFeePerGas: numberOf(env.parentBaseFee ?? 0),
   };
   const params = blobParamsAt(config, Number(numberOf(env.currentTimestamp)))!;
-  return nextExcessBlobGas(parent, params, isAtLeast(hardfork, "osaka"));
+  return nextExcessBlobGas(parent, params, RULES_AT[hardfork].osaka);
 }
 
 function blockHashesOf({ blockHashes = {} }: T8nEnv): ReadonlyMap<number, Hash> {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { NodeError } from "../../src/base/errors.ts";
 import { INIT_CODE_SIZE_MAX } from "../../src/base/params/gas.ts";
-import { type Hardfork, isAtLeast } from "../../src/base/params/hardforks.ts";
+import { type Hardfork, RULES_AT } from "../../src/base/params/hardforks.ts";
 import { hexToBytes } from "../../src/base/primitives/hex.ts";
 import { decodeTransaction } from "../../src/base/types/transaction/decode.ts";
 import { maxFeePerGasOf, maxPriorityFeeOf } from "../../src/base/types/transaction/fees.ts";
@@ -80,7 +80,7 @@ function accept(bytes: Uint8Array, hardfork: Hardfork) {
   if (tx.nonce === 2n ** 64n - 1n) throw new InvalidError("nonce has max value (EIP-2681)");
   if (maxPriorityFeeOf(tx) > maxFeePerGasOf(tx)) throw new InvalidError("tip above the fee cap");
   if (tx.gasLimit * maxFeePerGasOf(tx) >= 2n ** 256n) throw new InvalidError("cost overflow");
-  if (tx.to === null && isAtLeast(hardfork, "shanghai") && tx.data.length > INIT_CODE_SIZE_MAX) {
+  if (tx.to === null && RULES_AT[hardfork].shanghai && tx.data.length > INIT_CODE_SIZE_MAX) {
     throw new InvalidError("init code too long (EIP-3860)");
   }
   const { intrinsic, floor } = intrinsicGas(tx, sender, hardfork);

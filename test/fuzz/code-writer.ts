@@ -1,4 +1,4 @@
-import { type Hardfork, isAtLeast } from "../../src/base/params/hardforks.ts";
+import { type Hardfork, RULES_AT } from "../../src/base/params/hardforks.ts";
 import type { Address } from "../../src/base/primitives/address.ts";
 import type { CodeItem } from "./case.ts";
 import type { Random } from "./random.ts";
@@ -107,7 +107,7 @@ export function createCodeWriter(options: {
   readonly hardfork: Hardfork;
 }): CodeWriter {
   const { random, targets, hardfork } = options;
-  const exists = (opcode: number) => isAtLeast(hardfork, SINCE[opcode] ?? "frontier");
+  const exists = (opcode: number) => RULES_AT[hardfork][SINCE[opcode] ?? "frontier"];
   const pickOpcode = (opcodes: readonly number[]) => random.pick(opcodes.filter(exists));
   const pureOpcodes = PURE.filter(([opcode]) => exists(opcode));
   /** Rarely true, so that most programs get to their end. */

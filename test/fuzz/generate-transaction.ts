@@ -1,4 +1,4 @@
-import { type Hardfork, isAtLeast } from "../../src/base/params/hardforks.ts";
+import { type Hardfork, RULES_AT } from "../../src/base/params/hardforks.ts";
 import { type Address, ZERO_ADDRESS } from "../../src/base/primitives/address.ts";
 import { type Hash, hashFromBigint } from "../../src/base/primitives/hash.ts";
 import { bytesToHex } from "../../src/base/primitives/hex.ts";
@@ -20,7 +20,7 @@ const CHAIN_ID = "1337";
 const UINT64_MAX = 2n ** 64n - 1n;
 
 /** Forks are the likelier the newer: they have more rules. */
-const FORKS = ORACLE_FORKS.map((name, i) => [isAtLeast(name, "berlin") ? i : (i + 1) / 8, name] as const);
+const FORKS = ORACLE_FORKS.map((name, i) => [RULES_AT[name].berlin ? i : (i + 1) / 8, name] as const);
 
 /** Accounts that call each other, and a usually valid transaction to one of them. Everything depends only on `seed`. */
 export function generateTransactionCase(seed: number, fork?: Hardfork): TransactionCase {
@@ -40,7 +40,7 @@ export function generateTransactionCase(seed: number, fork?: Hardfork): Transact
     [1, created],
     [0.5, precompile(3)],
   ]);
-  const delegates = isAtLeast(hardfork, "prague");
+  const delegates = RULES_AT[hardfork].prague;
   const type = typeOf(random, hardfork);
   const creates = type < 3 ? random.chance(0.2) : random.chance(0.02);
   const targets = [
@@ -95,10 +95,10 @@ export function generateTransactionCase(seed: number, fork?: Hardfork): Transact
     accounts.push(account(COINBASE, { balance: "1" }));
   }
   // EIP-161: only older forks have accounts that are empty.
-  if (!isAtLeast(hardfork, "spuriousDragon") && random.chance(0.5)) accounts.push(account(EMPTY));
+  if (!RULES_AT[hardfork].spuriousDragon && random.chance(0.5)) accounts.push(account(EMPTY));
   if (random.chance(creates ? 0.4 : 0.05)) accounts.push(occupant(random, created));
   const blobs = type === 3 ? random.pick([1, 1, 1, 2, 3, 6, 6, 7, 7, 9, 10, 0]) : 0;
-  const unprotected = isAtLeast(hardfork, "spuriousDragon") ? 0.5 : 0.9;
+  const unprotected = RULES_AT[hardfork].spuriousDragon ? 0.5 : 0.9;
   const baseFeePerGas = BigInt(random.pick([7, 7, 1_000_000_000, 0]));
   const tip = BigInt(random.pick([0, 1, 1_000_000_007]));
   return {
@@ -149,7 +149,7 @@ function delegate(random: Random): Address {
 
 function typeOf(random: Random, hardfork: Hardfork): TransactionCase["type"] {
   if (random.chance(0.02)) return random.pick([1, 2, 3, 4]);
-  const since = (fork: Hardfork, weight: number) => (isAtLeast(hardfork, fork) ? weight : 0);
+  const since = (fork: Hardfork, weight: number) => (RULES_AT[hardfork][fork] ? weight : 0);
   return random.weighted([
     [1, 0],
     [since("berlin", 1), 1],

@@ -1,4 +1,4 @@
-import { HARDFORKS, type Hardfork, isAtLeast } from "../../src/base/params/hardforks.ts";
+import { HARDFORKS, type Hardfork, RULES_AT } from "../../src/base/params/hardforks.ts";
 import type { Address } from "../../src/base/primitives/address.ts";
 import { bytesToHex } from "../../src/base/primitives/hex.ts";
 import type { AccessListEntry, FuzzAccount, FuzzCase } from "./case.ts";
@@ -12,13 +12,13 @@ const EMPTY = `0x${"e0".repeat(20)}` as Address;
 const PLAIN = `0x${"ba1a".repeat(10)}` as Address;
 
 /** Those in which the oracle is complete; `evm t8n` judges Amsterdam (`generate-block.ts`). */
-export const ORACLE_FORKS = HARDFORKS.filter((name) => !isAtLeast(name, "amsterdam"));
+export const ORACLE_FORKS = HARDFORKS.filter((name) => !RULES_AT[name].amsterdam);
 
 /** Three contracts that call each other and what else there is, and a message to the first or a creation. All from `seed`. */
 export function generateCase(seed: number, fork?: Hardfork): FuzzCase {
   const random = createRandom(seed);
   const hardfork = fork ?? random.weighted(ORACLE_FORKS.map((name, i) => [1 + i, name] as const));
-  const delegates = isAtLeast(hardfork, "prague");
+  const delegates = RULES_AT[hardfork].prague;
   const targets = [
     ...CONTRACTS,
     ...CONTRACTS,
@@ -61,7 +61,7 @@ export function generateCase(seed: number, fork?: Hardfork): FuzzCase {
     value: random.pick(["0", "0", "1", "1000"]),
     data: bytesToHex(random.bytes(random.int(70))),
     gas: (20_000 + random.int(random.pick([200_000, 1_000_000, 20_000_000]))).toString(),
-    accessList: isAtLeast(hardfork, "berlin") ? accessList(random, targets) : [],
+    accessList: RULES_AT[hardfork].berlin ? accessList(random, targets) : [],
   };
 }
 

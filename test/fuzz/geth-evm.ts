@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import { DEFAULT_BLOB_SCHEDULE } from "../../src/base/params/blob-schedule.ts";
 import { blobBaseFee } from "../../src/base/params/fees.ts";
 import type { GenesisAlloc } from "../../src/base/params/genesis-account.ts";
-import { HARDFORKS, type Hardfork, isAtLeast } from "../../src/base/params/hardforks.ts";
+import { HARDFORKS, type Hardfork, RULES_AT } from "../../src/base/params/hardforks.ts";
 import { EMPTY_BYTES } from "../../src/base/primitives/bytes.ts";
 import { hashFromBigint } from "../../src/base/primitives/hash.ts";
 import { bytesToHex } from "../../src/base/primitives/hex.ts";
@@ -120,7 +120,7 @@ function vectorCase(seed: number, fork: Hardfork | undefined): TransactionCase {
     ...generated,
     accounts: withoutBareStorage(generated.accounts),
     // State tests reward the coinbase once more, in different ways where it destroyed itself and may be empty.
-    coinbase: isAtLeast(generated.hardfork, "spuriousDragon") ? generated.coinbase : COINBASE,
+    coinbase: RULES_AT[generated.hardfork].spuriousDragon ? generated.coinbase : COINBASE,
     chainId: chainId === null && type === 0 ? null : "1",
     authorizations: generated.authorizations.map((each) => ({ ...each, chainId: own(each.chainId) })),
   };
@@ -135,9 +135,9 @@ function vectorOf(fuzzCase: TransactionCase): Pick<Vector, "env" | "pre"> {
     currentTimestamp: toQuantity(timestamp),
     currentGasLimit: toQuantity(gasLimit),
     currentDifficulty: toQuantity(difficulty),
-    ...(isAtLeast(hardfork, "london") && { currentBaseFee: toQuantity(BigInt(baseFeePerGas)) }),
-    ...(isAtLeast(hardfork, "paris") && { currentRandom: prevRandao }),
-    ...(isAtLeast(hardfork, "cancun") && { currentExcessBlobGas: toQuantity(excessFor(fuzzCase)) }),
+    ...(RULES_AT[hardfork].london && { currentBaseFee: toQuantity(BigInt(baseFeePerGas)) }),
+    ...(RULES_AT[hardfork].paris && { currentRandom: prevRandao }),
+    ...(RULES_AT[hardfork].cancun && { currentExcessBlobGas: toQuantity(excessFor(fuzzCase)) }),
   };
   return { env, pre: jsonAlloc(allocOf(fuzzCase.accounts)) };
 }
@@ -311,7 +311,7 @@ function blockInput(seed: number, { fork, evm }: Pick<Options, "fork" | "evm">):
   const hardfork = fork ?? BLOCK_FORKS[seed % BLOCK_FORKS.length]!;
   const network = NETWORKS.get(hardfork)!;
   const kind = Math.floor(seed / BLOCK_FORKS.length) % 6;
-  if (kind === 0 || !isAtLeast(hardfork, "prague")) {
+  if (kind === 0 || !RULES_AT[hardfork].prague) {
     return inputOf(generateParallelCase(seed, hardfork), network, seed);
   }
   return kind > 3 ? generateBlockAtBorders(seed, network, evm) : generateBlock(seed, network);
@@ -324,11 +324,11 @@ function inputOf({ hardfork, alloc, header, transactions }: ParallelCase, fork: 
     currentNumber: toQuantity(number),
     currentTimestamp: toQuantity(timestamp),
     currentGasLimit: toQuantity(gasLimit),
-    ...(isAtLeast(hardfork, "paris") ? { currentRandom: mixHash } : { currentDifficulty: toQuantity(difficulty) }),
+    ...(RULES_AT[hardfork].paris ? { currentRandom: mixHash } : { currentDifficulty: toQuantity(difficulty) }),
     ...(baseFeePerGas !== undefined && { currentBaseFee: toQuantity(baseFeePerGas) }),
     ...(excessBlobGas !== undefined && { currentExcessBlobGas: toQuantity(excessBlobGas) }),
     ...(header.parentBeaconBlockRoot && { parentBeaconBlockRoot: header.parentBeaconBlockRoot }),
-    ...(isAtLeast(hardfork, "shanghai") && { withdrawals: [] }),
+    ...(RULES_AT[hardfork].shanghai && { withdrawals: [] }),
     blockHashes: Object.fromEntries(
       Array.from({ length: 256 }, (_, i) => number - 1 - i).map((at) => [
         toQuantity(at),

@@ -1,6 +1,6 @@
 import { REQUEST_CONTRACTS } from "../../src/base/params/gas.ts";
 import type { GenesisAccount, GenesisAlloc } from "../../src/base/params/genesis-account.ts";
-import { HARDFORKS, type Hardfork, isAtLeast } from "../../src/base/params/hardforks.ts";
+import { HARDFORKS, type Hardfork, RULES_AT } from "../../src/base/params/hardforks.ts";
 import type { Address } from "../../src/base/primitives/address.ts";
 import { EMPTY_BYTES } from "../../src/base/primitives/bytes.ts";
 import { type Hash, hashFromBigint, ZERO_HASH } from "../../src/base/primitives/hash.ts";
@@ -79,7 +79,7 @@ const TOKEN = at("70");
 export function generateParallelCase(seed: number, fork?: Hardfork): ParallelCase {
   const random = createRandom(seed ^ 0x5bd1e995);
   const hardfork =
-    fork ?? random.weighted(HARDFORKS.map((name, i) => [isAtLeast(name, "berlin") ? i : (i + 1) / 8, name] as const));
+    fork ?? random.weighted(HARDFORKS.map((name, i) => [RULES_AT[name].berlin ? i : (i + 1) / 8, name] as const));
   const world = generateTransactionCase(seed, hardfork);
   const alloc = allocOf(world, random);
   const header = headerOf(world, hardfork);
@@ -145,7 +145,7 @@ function allocOf(world: TransactionCase, random: Random): Map<Address, GenesisAc
     const nonce = (before.nonce ?? 0n) > 1000n ? 3n : (before.nonce ?? 0n);
     // Some are poor: whether they can pay depends on what came before.
     const account = { ...before, nonce, balance: random.chance(0.9) ? 100n * ETHER : 10n ** 15n };
-    const runsShared = isAtLeast(world.hardfork, "prague") && random.chance(0.2);
+    const runsShared = RULES_AT[world.hardfork].prague && random.chance(0.2);
     const code = runsShared && { code: hexToBytes(`0xef0100${random.pick(SHARED)[0].slice(2)}`) };
     alloc.set(address, { ...account, ...code });
   }
@@ -170,13 +170,13 @@ function headerOf({ coinbase, baseFeePerGas }: TransactionCase, hardfork: Hardfo
     parentHash: PARENT_HASH,
     number: 1_000,
     timestamp: 1_700_000_000,
-    difficulty: isAtLeast(hardfork, "paris") ? 0n : 131_072n,
+    difficulty: RULES_AT[hardfork].paris ? 0n : 131_072n,
     coinbase,
     gasLimit: 30_000_000n,
     mixHash: hashFromBigint(77n),
-    ...(isAtLeast(hardfork, "london") && { baseFeePerGas: BigInt(baseFeePerGas) }),
-    ...(isAtLeast(hardfork, "cancun") && { excessBlobGas: 0n, parentBeaconBlockRoot: ZERO_HASH }),
-    ...(isAtLeast(hardfork, "amsterdam") && { slotNumber: 7n }),
+    ...(RULES_AT[hardfork].london && { baseFeePerGas: BigInt(baseFeePerGas) }),
+    ...(RULES_AT[hardfork].cancun && { excessBlobGas: 0n, parentBeaconBlockRoot: ZERO_HASH }),
+    ...(RULES_AT[hardfork].amsterdam && { slotNumber: 7n }),
   };
 }
 
@@ -221,7 +221,7 @@ function build(
       results.push(error.code);
     }
   }
-  const withdrawals = isAtLeast(execution.context.hardfork, "shanghai") && { withdrawals: [] };
+  const withdrawals = RULES_AT[execution.context.hardfork].shanghai && { withdrawals: [] };
   const outcome = execution.finish({ ...withdrawals });
   const content = { transactions: packed, extraData: EMPTY_BYTES, ...withdrawals };
   const { block } = sealBlock(header, content, outcome);

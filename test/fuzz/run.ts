@@ -1,5 +1,5 @@
 import type { GenesisAccount } from "../../src/base/params/genesis-account.ts";
-import { isAtLeast } from "../../src/base/params/hardforks.ts";
+import { RULES_AT } from "../../src/base/params/hardforks.ts";
 import type { Address } from "../../src/base/primitives/address.ts";
 import { concatBytes } from "../../src/base/primitives/bytes.ts";
 import { type Hash, hashFromBigint } from "../../src/base/primitives/hash.ts";
@@ -64,7 +64,7 @@ export function runScene(
   const { outcome, gasLeft, gasRefund, returnData, logs, selfDestructs } = result;
   state.finalizeTransaction({
     selfDestructs,
-    deleteEmptyTouched: isAtLeast(block.hardfork, "spuriousDragon"),
+    deleteEmptyTouched: RULES_AT[block.hardfork].spuriousDragon,
   });
   return {
     gasUsed: gas - gasLeft,
@@ -129,11 +129,8 @@ function messageOf(fuzzCase: FuzzCase): Message {
     data: to === null ? concatBytes(assemble(initCode), hexToBytes(data)) : hexToBytes(data),
     gas: BigInt(gas),
     gasPrice: 1_000_000_007n,
-    blobVersionedHashes: isAtLeast(hardfork, "cancun") ? [hashFromBigint(1n << 248n)] : [],
-    warmAddresses: [
-      ...(isAtLeast(hardfork, "shanghai") ? [COINBASE] : []),
-      ...accessList.map(({ address }) => address),
-    ],
+    blobVersionedHashes: RULES_AT[hardfork].cancun ? [hashFromBigint(1n << 248n)] : [],
+    warmAddresses: [...(RULES_AT[hardfork].shanghai ? [COINBASE] : []), ...accessList.map(({ address }) => address)],
     warmSlots: accessList.flatMap(({ address, slots }) =>
       slots.map((slot) => [address, hashFromBigint(BigInt(slot))] as const),
     ),
@@ -149,7 +146,7 @@ export function blockOf({ hardfork }: Pick<FuzzCase, "hardfork">): BlockContext 
     timestamp: 1_700_000_000,
     coinbase: COINBASE,
     gasLimit: 30_000_000n,
-    difficulty: isAtLeast(hardfork, "paris") ? 0n : 131_072n,
+    difficulty: RULES_AT[hardfork].paris ? 0n : 131_072n,
     prevRandao: hashFromBigint(0xabcdef0123456789n),
     baseFeePerGas: 7n,
     blobBaseFee: 3n,

@@ -1,5 +1,5 @@
 import { addressFromPrivateKey, SECP256K1_ORDER } from "../../src/base/crypto/secp256k1.ts";
-import { isAtLeast } from "../../src/base/params/hardforks.ts";
+import { RULES_AT } from "../../src/base/params/hardforks.ts";
 import type { Address } from "../../src/base/primitives/address.ts";
 import { concatBytes } from "../../src/base/primitives/bytes.ts";
 import { type Hash, hashFromBigint } from "../../src/base/primitives/hash.ts";
@@ -49,8 +49,8 @@ export function transactionBlockOf(fuzzCase: TransactionCase): BlockContext {
   return {
     ...blockOf(fuzzCase),
     coinbase,
-    baseFeePerGas: isAtLeast(hardfork, "london") ? BigInt(baseFeePerGas) : 0n,
-    blobBaseFee: isAtLeast(hardfork, "cancun") ? BigInt(blobBaseFee) : 0n,
+    baseFeePerGas: RULES_AT[hardfork].london ? BigInt(baseFeePerGas) : 0n,
+    blobBaseFee: RULES_AT[hardfork].cancun ? BigInt(blobBaseFee) : 0n,
   };
 }
 

@@ -1,5 +1,5 @@
 import { GAS_PER_BLOB, INIT_CODE_SIZE_MAX, TX_GAS_LIMIT_MAX } from "../../src/base/params/gas.ts";
-import { isAtLeast } from "../../src/base/params/hardforks.ts";
+import { RULES_AT } from "../../src/base/params/hardforks.ts";
 import { effectiveGasPrice } from "../../src/base/types/transaction/fees.ts";
 import { recoverSender } from "../../src/base/types/transaction/sender.ts";
 import { intrinsicGas } from "../../src/evm/execution/transaction/message.ts";
@@ -88,7 +88,7 @@ function otherVariants(fuzzCase: TransactionCase): (() => TransactionCase)[] {
     // Before EIP-155 a transaction with a chain id is no good anyway.
     () => ({
       ...fuzzCase,
-      chainId: isAtLeast(fuzzCase.hardfork, "spuriousDragon") ? "1338" : fuzzCase.chainId,
+      chainId: RULES_AT[fuzzCase.hardfork].spuriousDragon ? "1338" : fuzzCase.chainId,
     }),
     () => ({ ...fuzzCase, value: (10n ** 20n).toString() }),
     () => ({ ...fuzzCase, value: (2n ** 256n - 1n).toString() }),

@@ -6,14 +6,14 @@ import {
   TX_GAS_LIMIT_MAX,
   TX_TOTAL_GAS_LIMIT_MAX,
 } from "./gas.ts";
-import { type Hardfork, isAtLeast } from "./hardforks.ts";
+import { type Hardfork, RULES_AT } from "./hardforks.ts";
 
 /** Protocol limits that a genesis can change, or that a dev chain lifts. */
 export type ExecutionLimits = Pick<ChainConfig, "codeSizeMax" | "noTxGasLimit" | "devRules">;
 
 /** EIP-170, EIP-7954: maximum bytes of a contract. */
 export function codeSizeMaxOf(hardfork: Hardfork, { codeSizeMax }: ExecutionLimits): number {
-  return codeSizeMax ?? (isAtLeast(hardfork, "amsterdam") ? CODE_SIZE_MAX_AMSTERDAM : CODE_SIZE_MAX);
+  return codeSizeMax ?? (RULES_AT[hardfork].amsterdam ? CODE_SIZE_MAX_AMSTERDAM : CODE_SIZE_MAX);
 }
 
 /** EIP-3860: maximum bytes of init code, always twice those of a contract. */
@@ -23,8 +23,8 @@ export function initCodeSizeMaxOf(hardfork: Hardfork, limits: ExecutionLimits): 
 
 /** EIP-7825, from Amsterdam EIP-8037: maximum gas of one transaction; undefined: the block's gas limit. */
 export function txGasLimitMaxOf(hardfork: Hardfork, { noTxGasLimit }: ExecutionLimits): bigint | undefined {
-  if (noTxGasLimit === true || !isAtLeast(hardfork, "osaka")) return undefined;
-  return isAtLeast(hardfork, "amsterdam") ? TX_TOTAL_GAS_LIMIT_MAX : TX_GAS_LIMIT_MAX;
+  if (noTxGasLimit === true || !RULES_AT[hardfork].osaka) return undefined;
+  return RULES_AT[hardfork].amsterdam ? TX_TOTAL_GAS_LIMIT_MAX : TX_GAS_LIMIT_MAX;
 }
 
 /**
@@ -32,7 +32,7 @@ export function txGasLimitMaxOf(hardfork: Hardfork, { noTxGasLimit }: ExecutionL
  * execution gas.
  */
 export function executionGasMaxOf(hardfork: Hardfork, { noTxGasLimit }: ExecutionLimits): bigint | undefined {
-  return isAtLeast(hardfork, "amsterdam") && noTxGasLimit !== true ? TX_GAS_LIMIT_MAX : undefined;
+  return RULES_AT[hardfork].amsterdam && noTxGasLimit !== true ? TX_GAS_LIMIT_MAX : undefined;
 }
 
 /** Why this gas limit makes Amsterdam blocks invalid: their access list needs room (EIP-7928). undefined: it does not */

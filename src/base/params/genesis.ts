@@ -18,7 +18,7 @@ import {
   readSafeInteger,
   readText,
 } from "./genesis-json.ts";
-import { hardforkAt, isAtLeast, isTimeForkActive, timeFieldOf } from "./hardforks.ts";
+import { hardforkAt, isTimeForkActive, RULES_AT, timeFieldOf } from "./hardforks.ts";
 
 /** Block 0 and the rules of its chain, as in a geth genesis file. */
 export type Genesis = {
@@ -50,7 +50,7 @@ export function contractsToDeploy({ config, alloc, timestamp }: Genesis): typeof
     ({ address, since }) => config[timeFieldOf(since)!] !== undefined && !alloc.get(address)?.code?.length,
   );
   const hardfork = hardforkAt(config, { number: 0, timestamp, difficulty: 0n });
-  const first = missing.find(({ since }) => isAtLeast(hardfork, since));
+  const first = missing.find(({ since }) => RULES_AT[hardfork][since]);
   if (first !== undefined) {
     const field = `config.${timeFieldOf(first.since)}`;
     throw new InvalidGenesisError(

@@ -22,14 +22,10 @@ export const HARDFORKS = [
 
 export type Hardfork = (typeof HARDFORKS)[number];
 
-const ORDER: Readonly<Record<Hardfork, number>> = Object.fromEntries(
-  HARDFORKS.map((name, index) => [name, index]),
-) as Record<Hardfork, number>;
-
-/** True if `fork` includes the rules of `since`. */
-export function isAtLeast(fork: Hardfork, since: Hardfork): boolean {
-  return ORDER[fork] >= ORDER[since];
-}
+/** `RULES_AT[fork].since` is true if `fork` includes the rules of `since`. A table, since a block of one transfer asks some sixty times. */
+export const RULES_AT = Object.fromEntries(
+  HARDFORKS.map((fork, index) => [fork, Object.fromEntries(HARDFORKS.map((since, first) => [since, first <= index]))]),
+) as Readonly<Record<Hardfork, Readonly<Record<Hardfork, boolean>>>>;
 
 /** The header fields that determine its rules. */
 export type ForkPoint = {
@@ -92,9 +88,9 @@ export const TIME_FORK_FIELDS: readonly TimeForkField[] = FORKS.filter((fork) =>
 type Rules<Field> = { readonly field: Field; readonly hardfork: Hardfork };
 
 /** Forks that change rules, newest first. */
-const RULES = FORKS.filter(({ hardfork }) => hardfork !== undefined).reverse();
-const RULES_BY_TIME = RULES.filter((fork) => !isByBlock(fork)) as readonly Rules<TimeForkField>[];
-const RULES_BY_BLOCK = RULES.filter(isByBlock) as readonly Rules<BlockForkField>[];
+const RULE_CHANGES = FORKS.filter(({ hardfork }) => hardfork !== undefined).reverse();
+const RULES_BY_TIME = RULE_CHANGES.filter((fork) => !isByBlock(fork)) as readonly Rules<TimeForkField>[];
+const RULES_BY_BLOCK = RULE_CHANGES.filter(isByBlock) as readonly Rules<BlockForkField>[];
 
 /** The genesis file field of `hardfork`; undefined for hardforks that begin at a block. */
 export function timeFieldOf(hardfork: Hardfork): TimeForkField | undefined {

@@ -1,4 +1,4 @@
-import { bytesToHex, hexToBytes, InvalidHexError } from "./hex.ts";
+import { bytesToHex, dataToBytes, hexToBytes, InvalidHexError } from "./hex.ts";
 import { keccak256 } from "./keccak.ts";
 
 /** 20 bytes as lower-case hex with prefix; can be a Map key. */
@@ -28,7 +28,7 @@ export function addressFromWord(word: bigint): Address {
   return `0x${BigInt.asUintN(160, word).toString(16).padStart(40, "0")}` as Address;
 }
 
-export const addressToBytes: (address: Address) => Uint8Array = hexToBytes;
+export const addressToBytes = dataToBytes as (address: Address) => Uint8Array;
 
 /** EIP-55 mixed-case form, for display. */
 export function checksumAddress(address: Address): string {

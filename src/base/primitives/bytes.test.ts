@@ -8,11 +8,11 @@ import {
   concatBytes,
   EMPTY_BYTES,
   equalBytes,
-  latin1FromBytes,
   leftPad,
   plainBytes,
   readBigint,
 } from "./bytes.ts";
+import { encodedText } from "./hex.ts";
 
 const words = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
 
@@ -78,10 +78,10 @@ test("leftPad does not change bytes that are long enough", () => {
   assert.deepEqual(leftPad(Uint8Array.of(1, 2, 3), 2), Uint8Array.of(1, 2, 3));
 });
 
-test("latin1FromBytes gives each byte its letter, however many there are", () => {
+test("encodedText of latin1 gives each byte its letter, however many there are", () => {
   for (const length of [0, 1, 63, 64, 65, 300]) {
     const bytes = Uint8Array.from({ length: length + 3 }, (_, i) => i).subarray(3);
-    assert.equal(latin1FromBytes(bytes), String.fromCharCode(...bytes));
+    assert.equal(encodedText(bytes, "latin1"), String.fromCharCode(...bytes));
   }
 });
 

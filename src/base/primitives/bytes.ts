@@ -1,4 +1,4 @@
-import { encodedText, writeHex } from "./hex.ts";
+import { writeHex } from "./hex.ts";
 
 /** The empty byte string; shared, never written to. */
 export const EMPTY_BYTES: Uint8Array = new Uint8Array(0);
@@ -19,11 +19,6 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
 /** The same bytes as a plain Uint8Array: slicing a Buffer, and reading a number from it, goes through several functions of Node.js. */
 export function plainBytes(bytes: Uint8Array): Uint8Array {
   return bytes instanceof Buffer ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length) : bytes;
-}
-
-/** A text with one character per byte, for Map keys. */
-export function latin1FromBytes(bytes: Uint8Array): string {
-  return encodedText(bytes, "latin1");
 }
 
 /** True when both hold the same bytes. */

@@ -1,4 +1,4 @@
-import { bytesToHex, hexToBytes, InvalidHexError } from "./hex.ts";
+import { bytesToHex, dataToBytes, hexToBytes, InvalidHexError } from "./hex.ts";
 
 /** 32 bytes as lower-case hex with prefix: block hash, storage slot, topic, root. Can be a Map key. */
 export type Hash = `0x${string}` & { readonly __hash: never };
@@ -21,7 +21,7 @@ export function hashFromBytes(bytes: Uint8Array): Hash {
   return bytesToHex(bytes) as Hash;
 }
 
-export const hashToBytes: (hash: Hash) => Uint8Array = hexToBytes;
+export const hashToBytes = dataToBytes as (hash: Hash) => Uint8Array;
 
 /** `value` as a 32-byte big-endian word, 0 ≤ value < 2^256: the form of a storage slot number. */
 export function hashFromBigint(value: bigint): Hash {

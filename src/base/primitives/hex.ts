@@ -26,23 +26,25 @@ const DATA_PATTERN = /^0x(?:[0-9a-fA-F]{2})*$/;
 
 /** Hex of `bytes`, with prefix; empty input gives `0x`. */
 export function bytesToHex(bytes: Uint8Array): Hex {
-  return `0x${hexDigits(bytes)}`;
+  return `0x${encodedText(bytes, "hex")}`;
 }
 
 /** V8 stores arrays of up to this size in its heap, and moves one out permanently when its buffer is requested. */
 const HEAP_BYTES_MAX = 64;
-const scratch = Buffer.alloc(HEAP_BYTES_MAX);
+/** In every version of Node.js, although undocumented: `toString` of a Buffer goes through three functions before it calls one of them. */
+export type SliceableBuffer = Buffer & Record<"hexSlice" | "latin1Slice", (start: number, end: number) => string>;
+const scratch = Buffer.alloc(HEAP_BYTES_MAX) as SliceableBuffer;
 
 export function hexDigits(bytes: Uint8Array): string {
   return encodedText(bytes, "hex");
 }
 
-/** The text that a Buffer with the same bytes would give. */
+/** The text that a Buffer with the same bytes would give: hex digits, or one character per byte for Map keys. */
 export function encodedText(bytes: Uint8Array, encoding: "hex" | "latin1"): string {
   const { length } = bytes;
   if (length <= HEAP_BYTES_MAX) {
     for (let i = 0; i < length; i++) scratch[i] = bytes[i]!;
-    return scratch.toString(encoding, 0, length);
+    return encoding === "hex" ? scratch.hexSlice(0, length) : scratch.latin1Slice(0, length);
   }
   return Buffer.from(bytes.buffer, bytes.byteOffset, length).toString(encoding);
 }
@@ -52,20 +54,21 @@ export function encodedText(bytes: Uint8Array, encoding: "hex" | "latin1"): stri
  * @throws InvalidHexError
  */
 export function hexToBytes(text: string): Uint8Array {
-  const short = shortDataToBytes(text);
-  if (short !== undefined) return short;
-  if (!DATA_PATTERN.test(text)) throw new InvalidHexError(whyNotData(text));
-  const bytes = new Uint8Array((text.length - 2) / 2);
-  Buffer.from(bytes.buffer).write(text.slice(2), "hex");
+  const bytes = dataToBytes(text);
+  if (bytes === undefined) throw new InvalidHexError(whyNotData(text));
   return bytes;
 }
 
-/** Bytes of a DATA string of a few words, parsed and validated in one pass; undefined for longer and for malformed text. */
-export function shortDataToBytes(text: string): Uint8Array | undefined {
+/** `hexToBytes`, but undefined for malformed text. A few words are parsed and validated in one pass. */
+export function dataToBytes(text: string): Uint8Array | undefined {
   const length = (text.length - 2) / 2;
-  if (length > SHORT_LENGTH || !Number.isInteger(length) || !text.startsWith("0x")) {
-    return undefined;
+  if (length > SHORT_LENGTH) {
+    if (!DATA_PATTERN.test(text)) return undefined;
+    const bytes = new Uint8Array(length);
+    Buffer.from(bytes.buffer).write(text.slice(2), "hex");
+    return bytes;
   }
+  if (!Number.isInteger(length) || !text.startsWith("0x")) return undefined;
   const bytes = new Uint8Array(length);
   for (let i = 0, at = 2; i < length; i++, at += 2) {
     // Characters beyond Latin-1 have no entry.

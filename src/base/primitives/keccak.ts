@@ -2,7 +2,7 @@ import { i32, i64 } from "../wasm/code.ts";
 import { compileModule } from "../wasm/compile.ts";
 import { ModuleBuilder } from "../wasm/module.ts";
 import type { Hash } from "./hash.ts";
-import { type Hex, writeHex } from "./hex.ts";
+import { type Hex, type SliceableBuffer, writeHex } from "./hex.ts";
 import { KeccakEmitter, RATE } from "./keccak-emitter.ts";
 import { COMPLEMENTS, roundConstants } from "./keccak-permutation.ts";
 
@@ -61,7 +61,7 @@ const PAGES = 2;
 const module = compileModule(moduleBytes());
 const { memory, absorb, finish } = createKeccakModule(module, PAGES);
 const digestBytes = new Uint8Array(memory.buffer, DIGEST_OFFSET, DIGEST_LENGTH);
-const digestBuffer = Buffer.from(memory.buffer, DIGEST_OFFSET, DIGEST_LENGTH);
+const digestBuffer = Buffer.from(memory.buffer, DIGEST_OFFSET, DIGEST_LENGTH) as SliceableBuffer;
 
 /** Whole blocks that fit before the padding. */
 const BLOCKS_MAX = Math.floor((memory.buffer.byteLength - MESSAGE_OFFSET) / RATE) - 1;
@@ -86,7 +86,7 @@ export function keccak256(data: Uint8Array): Uint8Array {
 
 export function keccak256Hash(data: Uint8Array): Hash {
   digest(data);
-  return `0x${digestBuffer.toString("hex")}` as Hash;
+  return `0x${digestBuffer.hexSlice(0, DIGEST_LENGTH)}` as Hash;
 }
 
 /**

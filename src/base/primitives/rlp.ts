@@ -116,12 +116,16 @@ export function decodeRlpAt(bytes: Uint8Array, offset: number): { item: RlpItem;
 }
 
 /**
- * End of the item at `offset`; does not decode its contents.
+ * End of the item at `offset`, or of as many as `count`; does not decode their contents.
  * @throws InvalidRlpError
  */
-export function rlpItemEnd(bytes: Uint8Array, offset: number): number {
-  const { start, length } = readPrefix(bytes, offset, bytes.length, 0);
-  return start + length;
+export function rlpItemEnd(bytes: Uint8Array, offset: number, count = 1): number {
+  let end = offset;
+  for (let left = count; left > 0; left--) {
+    const { start, length } = rlpPrefix(bytes, end, bytes.length, 0);
+    end = start + length;
+  }
+  return end;
 }
 
 /**
@@ -129,7 +133,7 @@ export function rlpItemEnd(bytes: Uint8Array, offset: number): number {
  * @throws InvalidRlpError
  */
 export function rlpListBounds(bytes: Uint8Array, offset: number): { start: number; end: number } {
-  const { isList, start, length } = readPrefix(bytes, offset, bytes.length, 0);
+  const { isList, start, length } = rlpPrefix(bytes, offset, bytes.length, 0);
   if (!isList) throw new InvalidRlpError("rlp: expected List");
   return { start, end: start + length };
 }
@@ -143,7 +147,7 @@ export function splitRlp(bytes: Uint8Array): { isList: boolean; start: number; e
   const lengthBytes = Math.max(0, (first & 0x3f) - 55);
   const prefixBytes = first < 0x80 ? 1 : 1 + lengthBytes;
   if (bytes.length < prefixBytes) throw new InvalidRlpError("unexpected EOF");
-  const { isList, start, length } = readPrefix(bytes, 0, bytes.length, 0);
+  const { isList, start, length } = rlpPrefix(bytes, 0, bytes.length, 0);
   return { isList, start, end: start + length };
 }
 
@@ -157,11 +161,8 @@ function payloadLength(items: readonly RlpItem[]): number {
 }
 
 function prefixLength(length: number): number {
-  return length < 56 ? 1 : 1 + lengthOfLength(length);
-}
-
-function lengthOfLength(length: number): number {
-  return length < 0x100 ? 1 : length < 0x10000 ? 2 : length < 0x1000000 ? 3 : length < 2 ** 32 ? 4 : 5;
+  if (length < 56) return 1;
+  return length < 0x100 ? 2 : length < 0x10000 ? 3 : length < 0x1000000 ? 4 : length < 2 ** 32 ? 5 : 6;
 }
 
 /** Writes the RLP of `item` to `out` from `offset` on; returns the end offset. */
@@ -216,7 +217,7 @@ function writePrefix(base: number, length: number, out: Uint8Array, offset: numb
     out[offset] = base + length;
     return offset + 1;
   }
-  const size = lengthOfLength(length);
+  const size = prefixLength(length) - 1;
   out[offset] = base + 55 + size;
   for (let i = 0; i < size; i++) {
     out[offset + size - i] = Math.floor(length / 2 ** (8 * i)) % 256;
@@ -231,24 +232,18 @@ export type RlpPrefix = {
   readonly length: number;
 };
 
-/** The prefix of the item at `offset`, which must end at or before `end`. */
-function readPrefix(bytes: Uint8Array, offset: number, end: number, depth: number): RlpPrefix {
-  const prefix = rlpPrefix(bytes, offset, end, depth);
-  if (prefix.length === 1 && hasShorterForm(bytes, offset, prefix)) throw new NonCanonicalSizeError();
-  return prefix;
-}
-
 /** True for a string of one byte below 0x80 with a prefix: the canonical encoding is the byte itself. */
 export function hasShorterForm(bytes: Uint8Array, offset: number, { isList, start, length }: RlpPrefix): boolean {
   return !isList && length === 1 && start > offset && bytes[start]! < 0x80;
 }
 
 /**
- * Like `decodeRlpAt`, but decodes only the prefix; callers must check `hasShorterForm`.
+ * The prefix of the item at `offset`, which must end at or before `end`.
  * @param depth number of enclosing lists
+ * @param isLenient the caller checks `hasShorterForm`
  * @throws InvalidRlpError
  */
-export function rlpPrefix(bytes: Uint8Array, offset: number, end: number, depth: number): RlpPrefix {
+export function rlpPrefix(bytes: Uint8Array, offset: number, end: number, depth: number, isLenient = false): RlpPrefix {
   if (offset >= end) throw new InvalidRlpError("EOF");
   const first = bytes[offset]!;
   if (first < 0x80) return { isList: false, start: offset, length: 1 };
@@ -270,7 +265,9 @@ export function rlpPrefix(bytes: Uint8Array, offset: number, end: number, depth:
   if (length > end - start) {
     throw new InvalidRlpError(tooLarge(depth));
   }
-  return { isList, start, length };
+  const prefix = { isList, start, length };
+  if (length === 1 && !isLenient && hasShorterForm(bytes, offset, prefix)) throw new NonCanonicalSizeError();
+  return prefix;
 }
 
 function tooLarge(depth: number): string {
@@ -278,7 +275,7 @@ function tooLarge(depth: number): string {
 }
 
 function read(bytes: Uint8Array, offset: number, end: number, depth: number): { item: RlpItem; end: number } {
-  const { isList, start, length } = readPrefix(bytes, offset, end, depth);
+  const { isList, start, length } = rlpPrefix(bytes, offset, end, depth);
   const itemEnd = start + length;
   if (!isList) return { item: bytes.subarray(start, itemEnd), end: itemEnd };
   if (depth >= DEPTH_MAX) throw new InvalidRlpError(`rlp: lists nested deeper than ${DEPTH_MAX}`);

@@ -50,11 +50,11 @@ export function createLogger(options: LoggerOptions): RootLogger {
   const originalPosition = createSourcePositions();
 
   /** Whether call sites can enable lines below the level. */
-  const looksAtCallSites = () => rules.length > 0 || backtraceAt !== undefined;
+  let looksAtCallSites = false;
 
   function make(module: string, inherited: LogData): Logger {
     function emit(lineLevel: Exclude<LogLevel, "silent">, message: string, data?: LogData): void {
-      if (looksAtCallSites()) {
+      if (looksAtCallSites) {
         emitFromSite(lineLevel, message, data);
         return;
       }
@@ -83,7 +83,7 @@ export function createLogger(options: LoggerOptions): RootLogger {
       info: (message, data) => emit("info", message, data),
       debug: (message, data) => emit("debug", message, data),
       trace: (message, data) => emit("trace", message, data),
-      enabled: (asked) => LOG_LEVELS.indexOf(asked) <= rank || looksAtCallSites(),
+      enabled: (asked) => LOG_LEVELS.indexOf(asked) <= rank || looksAtCallSites,
       child: (name, data) => make(module ? `${module}.${name}` : name, { ...inherited, ...data }),
     };
   }
@@ -98,11 +98,13 @@ export function createLogger(options: LoggerOptions): RootLogger {
     setFileLevels(text) {
       const parsed = parseRules(text);
       if (parsed !== undefined) rules = parsed;
+      looksAtCallSites = rules.length > 0 || backtraceAt !== undefined;
       return parsed !== undefined;
     },
     setBacktraceAt(text) {
       const parsed = parseCallSite(text);
       if (parsed !== undefined || text === "") backtraceAt = parsed;
+      looksAtCallSites = rules.length > 0 || backtraceAt !== undefined;
       return parsed !== undefined || text === "";
     },
   };

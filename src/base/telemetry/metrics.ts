@@ -1,4 +1,4 @@
-import { invariant } from "../errors.ts";
+import { InvariantError, invariant } from "../errors.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -72,13 +72,14 @@ export function createMetrics(prefix = "evmint"): Metrics {
   return {
     counter(options) {
       const series = createSeries(options, () => ({ value: 0 }));
+      const only = options.labels === undefined ? series.of({}) : undefined;
       const [label = ""] = options.labels ?? [];
       for (const value of options.values ?? []) series.of({ [label]: value });
       register(options, "counter", (name) => series.all().map(([labels, { value }]) => sample(name, labels, value)));
       return {
         add(amount = 1, labels = {}) {
-          invariant(amount >= 0, `counter "${options.name}" cannot fall`);
-          series.of(labels).value += amount;
+          if (!(amount >= 0)) throw new InvariantError(`counter "${options.name}" cannot fall`);
+          (only ?? series.of(labels)).value += amount;
         },
       };
     },
@@ -114,8 +115,9 @@ export function createMetrics(prefix = "evmint"): Metrics {
       return {
         observe(value, labels = {}) {
           const entry = series.of(labels);
-          const index = buckets.findIndex((bound) => value <= bound);
-          entry.counts[index === -1 ? buckets.length : index]! += 1;
+          let index = 0;
+          while (index < buckets.length && !(value <= buckets[index]!)) index++;
+          entry.counts[index]! += 1;
           entry.sum += value;
         },
       };

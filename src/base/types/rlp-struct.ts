@@ -57,7 +57,7 @@ export function decodeStruct<T>(bytes: Uint8Array, type: string, read: (reader: 
 
 function topPrefix(bytes: Uint8Array, type: string): RlpPrefix {
   try {
-    return rlpPrefix(bytes, 0, bytes.length, 0);
+    return rlpPrefix(bytes, 0, bytes.length, 0, true);
   } catch (error) {
     if (!(error instanceof NonCanonicalSizeError)) throw error;
     throw new InvalidEncodingError("RLP_NON_CANONICAL_SIZE", type, "");
@@ -214,7 +214,7 @@ export class StructReader {
 
   #takePrefix(): RlpPrefix {
     if (!this.hasMore()) throw this.#own("RLP_TOO_FEW_ELEMENTS");
-    const prefix = rlpPrefix(this.#payload, this.#next, this.#payload.length, 1);
+    const prefix = rlpPrefix(this.#payload, this.#next, this.#payload.length, 1, true);
     this.#next = prefix.start + prefix.length;
     return prefix;
   }

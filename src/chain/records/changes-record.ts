@@ -99,11 +99,10 @@ export function rowsOfWritten(
   for (const { offset, address, slotEnd, end } of written) {
     const addressEnd = address + ADDRESS_LENGTH;
     const owner = payload.subarray(address, addressEnd);
-    if (slotEnd === undefined) accounts.push({ key: owner, value: present(payload.subarray(addressEnd, end)), offset });
-    else {
-      const key = slotKey(owner, payload.subarray(offset + SLOT_HEADER_LENGTH, slotEnd));
-      slots.push({ key, value: present(payload.subarray(slotEnd, end)), offset });
-    }
+    const valueStart = slotEnd ?? addressEnd;
+    const value = valueStart === end ? undefined : payload.subarray(valueStart, end);
+    if (slotEnd === undefined) accounts.push({ key: owner, value, offset });
+    else slots.push({ key: slotKey(owner, payload.subarray(offset + SLOT_HEADER_LENGTH, slotEnd)), value, offset });
   }
   return { accounts, slots, codes: codeRows(codes) };
 }
@@ -255,7 +254,7 @@ export function writeAccount(writer: ByteWriter, { nonce, codeHash, balance }: A
     writer.patchByte(start, (writer.length - start - 1) | 0x80);
     writer.hex(codeHash);
   }
-  writer.unsizedBigint(balance);
+  writer.bigint(balance, false);
 }
 
 /** @throws MalformedBytesError */
@@ -294,7 +293,7 @@ function writeSlotEntry(
   writer.skip(SLOT_HEADER_LENGTH);
   writer.bytes(withoutLeadingZeros(hashToBytes(slot)));
   const slotEnd = writer.length;
-  writer.unsizedBigint(value);
+  writer.bigint(value, false);
   const end = writer.length;
   writer.patchByte(offset + 4, slotEnd - offset - SLOT_HEADER_LENGTH);
   writer.patchByte(offset + 5, end - slotEnd);

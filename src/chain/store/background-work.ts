@@ -79,8 +79,11 @@ export class BackgroundWork {
   scheduleAfterBlock(): void {
     const { guard, index, addressIndex, head } = this.#modules;
     this.#rows.schedule();
-    while (index.merge.isLate()) guard.orPoison(() => index.merge.some(head()!));
-    this.#merge.schedule();
+    // A merge that is late is needed.
+    if (this.#needsMerge()) {
+      while (index.merge.isLate()) guard.orPoison(() => index.merge.some(head()!));
+      this.#merge.schedule();
+    }
     if (addressIndex.waitingBlocks >= ADDRESS_BLOCKS_MIN) this.#addresses.schedule();
     this.#pruning.schedule();
   }

@@ -85,7 +85,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
   readonly #createTrie: CreateTrie;
   readonly #stateless: StatelessBlocks | undefined;
   #base: number | undefined;
-  #head: Applied | undefined;
+  override newest: Applied | undefined = undefined;
   readonly #retention: RetentionWork | undefined;
   readonly #guard: WriteGuard;
   readonly #background: BackgroundWork;
@@ -138,7 +138,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
       guard: this.#guard,
     });
     this.#base = replayed.base;
-    this.#head = replayed.head;
+    this.newest = replayed.head;
     this.replayedBlocks = replayed.blocks;
     this.addressIndex = new AddressIndex(options.addressIndex ?? false, {
       kv,
@@ -162,7 +162,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
         addresses,
         onMoved,
       });
-    if (this.#head !== undefined) index.markState(this.#head.number);
+    if (this.newest !== undefined) index.markState(this.newest.number);
     this.#baseMoved();
     this.#background = new BackgroundWork(options, {
       guard: this.#guard,
@@ -236,10 +236,6 @@ export class LogBlockStore extends StoreView implements BlockStore {
     return Math.max(this.#base ?? 0, this.#stateless?.last ?? 0, this.index.pruned.states.base);
   }
 
-  override head(): number | undefined {
-    return this.#head?.number;
-  }
-
   /**
    * @throws DiskFullError, LogWriteError, StoreUncheckedError: it may be tried again; LogPoisonedError, StorePoisonedError;
    * InvalidStateError, StateRootMismatchError for a base whose changes are not its state
@@ -278,9 +274,9 @@ export class LogBlockStore extends StoreView implements BlockStore {
    */
   beginRange(): void {
     this.#guard.assertWritable();
-    invariant(this.#head !== undefined, "a range must follow a block");
+    invariant(this.newest !== undefined, "a range must follow a block");
     try {
-      this.#range.set(this.#head);
+      this.#range.set(this.newest);
     } catch (error) {
       // A mark that stays would take acknowledged blocks with it.
       this.endRange();
@@ -321,9 +317,9 @@ export class LogBlockStore extends StoreView implements BlockStore {
   #append(record: BlockRecord, nodes: NodeBatch, write: (payload: Uint8Array) => number): void {
     this.#guard.assertWritable();
     const { number, parentHash } = record.block.header;
-    const isNext = this.#head === undefined || (number === this.#head.number + 1 && parentHash === this.#head.hash);
+    const isNext = this.newest === undefined || (number === this.newest.number + 1 && parentHash === this.newest.hash);
     if (!isNext) throw new InvariantError(`block ${number} must be the child of head ${this.head()}`);
-    if (this.#head === undefined && number > 0) this.#assertWholeState(record);
+    if (this.newest === undefined && number > 0) this.#assertWholeState(record);
     this.#failPoint?.("append:begin");
     const { payload, rows } = encodeIndexedRecord(record, this.#unchangedAccounts(record.changes));
     const position = write(payload);
@@ -350,7 +346,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
       this.#failPoint?.("append:committed");
       this.index.remember(block, nodes);
       this.index.markState(number);
-      this.#head = { number, hash: record.block.hash, end: block.end };
+      this.newest = { number, hash: record.block.hash, end: block.end };
       this.#base ??= number;
       this.headState.apply(record.changes, block.rows);
       this.blocks.addHead(record, payload);
@@ -364,7 +360,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
 
   appendGenesis({ state: stateOf, blockOf }: GenesisState): void {
     this.#guard.assertWritable();
-    invariant(this.#head === undefined, "block 0 is the first");
+    invariant(this.newest === undefined, "block 0 is the first");
     const state = stateOf();
     // The rows come in many transactions: where one fails, the next start writes them from the log.
     this.#guard.orPoison(() =>
@@ -380,7 +376,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
       ),
     );
     this.index.markState(0);
-    this.#head = this.index.applied();
+    this.newest = this.index.applied();
     this.#base = 0;
     this.#publish();
     this.#background.schedule();
@@ -502,7 +498,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
       // are those of before, the log has not been touched.
       if (this.index.applied()?.hash === last.hash) {
         this.blocks.forgetAfter(number);
-        this.#head = last;
+        this.newest = last;
       }
       this.#startEpoch();
     }
@@ -521,7 +517,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
       removed.push(indexedBlock(record, logRecord));
     }
     const { number } = last;
-    const head = this.#head!.number;
+    const head = this.newest!.number;
     this.addressIndex.rollback(number, records);
     this.index.rollback(last, removed, () => this.computed.nodesBack(this.trieNodes, head, number));
   }
@@ -598,8 +594,8 @@ export class LogBlockStore extends StoreView implements BlockStore {
   #publish(): void {
     this.#published.publish({
       epoch: this.#epoch,
-      number: this.#head?.number ?? -1,
-      end: this.#head?.end ?? 0,
+      number: this.newest?.number ?? -1,
+      end: this.newest?.end ?? 0,
       mergedBlocks: this.index.merge.mergedBlocks,
       base: this.#base ?? 0,
       stateBase: this.stateBase(),

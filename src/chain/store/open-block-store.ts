@@ -162,10 +162,7 @@ function diskOptions(options: DiskBlockStoreOptions) {
 
 /** Free bytes of the log's disk or the index's disk, whichever has fewer. */
 function leastFreeSpace(directory: string, index: string): () => number {
-  const inDirectory = createFreeSpaceReader(directory);
-  if (!existsSync(index)) return inDirectory;
-  const ofIndex = createFreeSpaceReader(index);
-  return () => Math.min(inDirectory(), ofIndex());
+  return createFreeSpaceReader(existsSync(index) ? [directory, index] : [directory]);
 }
 
 function openWithLock(options: DiskBlockStoreOptions, files: IndexFiles, lock: FileLock): LogBlockStore {

@@ -41,6 +41,8 @@ export abstract class StoreView implements ReadableBlockStore {
   protected readonly historic: HistoricStates;
   protected readonly computed: ComputedTrieNodes;
   readonly #states: StateSource;
+  /** The newest block, as a field: each read of a state looks at it. */
+  newest: { readonly number: number } | undefined;
 
   constructor({ log, index, createTrie, caches, stateless, decodesHead, isWriter }: StoreViewModules) {
     const assertNotPruned = (number: number) => this.assertNotPruned(number, this.newestStateBase());
@@ -77,10 +79,13 @@ export abstract class StoreView implements ReadableBlockStore {
     };
   }
 
-  abstract head(): number | undefined;
   abstract base(): number | undefined;
   abstract stateBase(): number;
   abstract close(): void;
+
+  head(): number | undefined {
+    return this.newest?.number;
+  }
 
   /** `stateBase` as it is now, for what was read before: another thread may have removed it since. */
   protected newestStateBase(): number {
@@ -98,8 +103,7 @@ export abstract class StoreView implements ReadableBlockStore {
 
   /** @throws BlockPrunedError */
   protected isStored(number: number): boolean {
-    const head = this.head();
-    if (head === undefined || number < 0 || number > head) return false;
+    if (this.newest === undefined || number < 0 || number > this.newest.number) return false;
     const base = this.base() ?? 0;
     if (number < base) throw new BlockPrunedError({ number, base });
     return true;
@@ -164,7 +168,7 @@ export abstract class StoreView implements ReadableBlockStore {
   stateAt(number: number): StateReader {
     if (!this.isStored(number)) throw new InvariantError(`block ${number} must be stored to read its state`);
     // Of the newest state most is in memory, and looking at the published head costs more than reading it there.
-    if (number !== this.head()) this.#states.assertNotPruned(number);
+    if (number !== this.newest?.number) this.#states.assertNotPruned(number);
     return new StoredState(number, this.#states);
   }
 
@@ -185,6 +189,6 @@ export abstract class StoreView implements ReadableBlockStore {
 
   /** Rows of another writer may be of blocks after the head. */
   #upToHead(number: number | undefined): number | undefined {
-    return number !== undefined && number <= (this.head() ?? -1) ? number : undefined;
+    return number !== undefined && number <= (this.newest?.number ?? -1) ? number : undefined;
   }
 }

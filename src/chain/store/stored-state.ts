@@ -16,7 +16,7 @@ export type StateSource = {
   readonly historic: HistoricStates;
   /** The newest rows belong to the newest block, not to a later one. */
   readonly isWriter: boolean;
-  readonly view: { head(): number | undefined };
+  readonly view: { readonly newest: { readonly number: number } | undefined };
   /** @throws StatePrunedError */
   assertNotPruned(number: number): void;
 };
@@ -37,12 +37,12 @@ export class StoredState implements StateReader {
 
   account(address: Address): Account | undefined {
     const { view, head } = this.#source;
-    return (this.#number === view.head() ? head : this.#olderValues()).account(address);
+    return (this.#number === view.newest?.number ? head : this.#olderValues()).account(address);
   }
 
   storage(address: Address, slot: Hash): bigint {
     const { view, head } = this.#source;
-    return (this.#number === view.head() ? head : this.#olderValues()).storage(address, slot);
+    return (this.#number === view.newest?.number ? head : this.#olderValues()).storage(address, slot);
   }
 
   code(codeHash: Hash): Uint8Array {
@@ -77,7 +77,7 @@ export class StoredState implements StateReader {
   }
 
   #isNewest(): boolean {
-    return this.#number === this.#source.view.head();
+    return this.#number === this.#source.view.newest?.number;
   }
 
   #olderValues(): DecodedState {

@@ -18,7 +18,7 @@ import { createFreeSpaceReader } from "./write-guard.ts";
 test("createFreeSpaceReader asks the system once in 50 ms", () => {
   const directory = mkdtempSync(join(tmpdir(), "evmint-free-space-"));
   let time = 1_000;
-  const freeBytes = createFreeSpaceReader(directory, () => time);
+  const freeBytes = createFreeSpaceReader([directory], () => time);
   const first = freeBytes();
   assert.ok(first > 0);
   // Asking again would throw.

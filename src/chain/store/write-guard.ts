@@ -43,7 +43,7 @@ export class WriteGuard {
 
   /** True where nothing forbids to write. */
   canWrite(): boolean {
-    return !this.#isClosed && !this.#isHeld && this.#poison === undefined && this.#hasSpace();
+    return !this.#isClosed && !this.#isHeld && this.#poison === undefined && this.#freeBytes() >= FREE_BYTES_MIN;
   }
 
   /** @throws StorePoisonedError */
@@ -61,8 +61,8 @@ export class WriteGuard {
 
   /** @throws StorePoisonedError, StoreUncheckedError, DiskFullError */
   assertWritable(): void {
+    if (this.canWrite()) return;
     this.assertReleased();
-    if (this.#hasSpace()) return;
     throw new DiskFullError({ freeBytes: this.#freeBytes(), neededBytes: FREE_BYTES_MIN });
   }
 
@@ -80,24 +80,26 @@ export class WriteGuard {
       throw error;
     }
   }
-
-  #hasSpace(): boolean {
-    return this.#freeBytes() >= FREE_BYTES_MIN;
-  }
 }
 
 /** A disk that takes 1.2 GB/s needs as long to write `FREE_BYTES_MIN`. */
 const READ_EVERY_MS = 50;
 
-/** Free bytes of the disk that holds `directory`. Each block asks for it, several thousand times a second in an import. */
-export function createFreeSpaceReader(directory: string, now: () => number = () => performance.now()): () => number {
+/** Free bytes of the disk with the least of those that hold `paths`. Each block asks for it, several thousand times a second in an import. */
+export function createFreeSpaceReader(
+  paths: readonly string[],
+  now: () => number = () => performance.now(),
+): () => number {
   let readAt = Number.NEGATIVE_INFINITY;
   let freeBytes = 0;
   return () => {
     const time = now();
     if (time - readAt >= READ_EVERY_MS) {
-      const { bavail, bsize } = statfsSync(directory);
-      freeBytes = bavail * bsize;
+      freeBytes = Number.POSITIVE_INFINITY;
+      for (const path of paths) {
+        const { bavail, bsize } = statfsSync(path);
+        freeBytes = Math.min(freeBytes, bavail * bsize);
+      }
       readAt = time;
     }
     return freeBytes;

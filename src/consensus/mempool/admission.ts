@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../../base/error-codes.ts";
 import { NodeError } from "../../base/errors.ts";
 import { executionGasMaxOf, initCodeSizeMaxOf, txGasLimitMaxOf } from "../../base/params/execution-limits.ts";
-import { type Hardfork, isAtLeast } from "../../base/params/hardforks.ts";
+import { type Hardfork, RULES_AT } from "../../base/params/hardforks.ts";
 import type { Address } from "../../base/primitives/address.ts";
 import { maxFeePerGasOf, maxPriorityFeeOf } from "../../base/types/transaction/fees.ts";
 import { recoverSender } from "../../base/types/transaction/sender.ts";
@@ -65,7 +65,7 @@ export function checkTransaction({ tx, sender }: Submission, rules: PoolRules, l
   checkSize(limits.size, limits.sizeMax);
   checkFork(tx, hardfork);
   const initCodeSizeMax = initCodeSizeMaxOf(hardfork, rules);
-  if (tx.to === null && isAtLeast(hardfork, "shanghai") && tx.data.length > initCodeSizeMax) {
+  if (tx.to === null && RULES_AT[hardfork].shanghai && tx.data.length > initCodeSizeMax) {
     throw reject(
       "TX_INITCODE_SIZE_EXCEEDED",
       `max initcode size exceeded: code size ${tx.data.length} limit ${initCodeSizeMax}`,

@@ -11,7 +11,6 @@ import { decodeRlpAt, InvalidRlpError, rlpItemEnd } from "../../base/primitives/
 import { encodePooledTransaction } from "../../base/types/transaction/encode.ts";
 import { recoverAuthority } from "../../base/types/transaction/sender.ts";
 import type { Authorization } from "../../base/types/transaction/transaction.ts";
-import { writeU32 } from "../../store/storage/byte-io.ts";
 import { crc32Of } from "../../store/storage/crc32.ts";
 import type { LogDirectory, LogFile } from "../../store/storage/log/log-file.ts";
 import type { PooledTransaction } from "./pool.ts";
@@ -90,8 +89,9 @@ function encodeRemoved(hash: Hash): Uint8Array {
 }
 
 function sealed(record: Uint8Array): Uint8Array {
-  writeU32(record, 4, record.length - HEADER_LENGTH);
-  writeU32(record, 0, crc32Of(record, 4, record.length));
+  const words = new DataView(record.buffer);
+  words.setUint32(4, record.length - HEADER_LENGTH, true);
+  words.setUint32(0, crc32Of(record, 4, record.length), true);
   return record;
 }
 

@@ -412,7 +412,8 @@ export class LegacyPool {
       pending: new NonceList(this.#pendingTotals),
       queued: new NonceList(this.#queuedTotals),
       nextNonce,
-      heartbeat: this.#modules.now(),
+      // Set with the first entry.
+      heartbeat: 0,
     };
     this.#accounts.set(address, account);
     return account;

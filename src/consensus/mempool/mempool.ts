@@ -279,11 +279,12 @@ export class Mempool implements PoolReader {
     yield* this.#blobs.all();
   }
 
+  pendingCount(): number {
+    return this.#legacy.pendingCount + this.#blobs.count;
+  }
+
   counts() {
-    return {
-      pending: this.#legacy.pendingCount + this.#blobs.count,
-      queued: this.#legacy.queuedCount,
-    };
+    return { pending: this.pendingCount(), queued: this.#legacy.queuedCount };
   }
 
   /** Memory of all transactions, in bytes; also separately of those with blobs and with a nonce gap. */

@@ -1,6 +1,6 @@
 import { blobVersionedHash } from "../../base/crypto/kzg/blob.ts";
 import { BLOBS_PER_TX_MAX } from "../../base/params/gas.ts";
-import { type Hardfork, isAtLeast } from "../../base/params/hardforks.ts";
+import { type Hardfork, RULES_AT } from "../../base/params/hardforks.ts";
 import type { Hash } from "../../base/primitives/hash.ts";
 import type { BlobSidecar, BlobTransaction } from "../../base/types/transaction/transaction.ts";
 import { reject, type TransactionRejectedError } from "./admission.ts";
@@ -10,7 +10,7 @@ const CELL_PROOFS_PER_BLOB = 128;
 
 /** The version of sidecars that the rules of `hardfork` require: 1 (cell proofs) since Osaka. */
 export function wrapperVersionAt(hardfork: Hardfork): 0 | 1 {
-  return isAtLeast(hardfork, "osaka") ? 1 : 0;
+  return RULES_AT[hardfork].osaka ? 1 : 0;
 }
 
 /**

@@ -304,14 +304,13 @@ function later({ seconds, nanos }: Time, milliseconds: number): Time {
  * transactions are hashed as one string, since their RLP delimits them.
  */
 function consensusHash(proposal: Proposal, txs: readonly Uint8Array[]): Hash {
-  const number = (value: number) => bigintToBytes(BigInt(value));
   // A single update takes a third of the time of one per transaction.
   const content = createHash("sha256").update(Buffer.concat(txs));
   return keccak256Hash(
     encodeRlp([
-      number(proposal.height),
-      number(proposal.time.seconds),
-      number(proposal.time.nanos),
+      bigintToBytes(BigInt(proposal.height)),
+      bigintToBytes(BigInt(proposal.time.seconds)),
+      bigintToBytes(BigInt(proposal.time.nanos)),
       addressToBytes(proposal.proposer),
       content.digest(),
     ]),

@@ -4,7 +4,7 @@ import {
   REQUEST_CONTRACTS,
   SYSTEM_ADDRESS,
 } from "../../base/params/gas.ts";
-import { type Hardfork, isAtLeast } from "../../base/params/hardforks.ts";
+import { type Hardfork, RULES_AT } from "../../base/params/hardforks.ts";
 import { ZERO_ADDRESS } from "../../base/primitives/address.ts";
 import { type Hash, hashFromBigint } from "../../base/primitives/hash.ts";
 import { toQuantity } from "../../base/primitives/quantity.ts";
@@ -43,7 +43,7 @@ export function firstReads({ number }: Pick<Header, "number">, timestamp: number
   const slots: readonly (readonly [string, bigint])[] = [
     [HISTORY_STORAGE_ADDRESS, BigInt(number) % HISTORY_LENGTH],
     [BEACON_ROOTS_ADDRESS, BigInt(timestamp) % BEACON_ROOTS_LENGTH],
-    ...REQUEST_CONTRACTS.filter(({ since }) => isAtLeast(hardfork, since)).map(({ address }) => [address, 0n] as const),
+    ...REQUEST_CONTRACTS.filter(({ since }) => RULES_AT[hardfork][since]).map(({ address }) => [address, 0n] as const),
   ];
   const ofSlots = slots.flatMap(([address, slot]) => {
     const read = { method: "eth_getStorageAt", params: [address, hashFromBigint(slot), block] };

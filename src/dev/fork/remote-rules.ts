@@ -1,5 +1,5 @@
 import { DEFAULT_BLOB_SCHEDULE } from "../../base/params/blob-schedule.ts";
-import { HARDFORKS, type Hardfork, isAtLeast } from "../../base/params/hardforks.ts";
+import { HARDFORKS, type Hardfork, RULES_AT } from "../../base/params/hardforks.ts";
 import { isJsonObject, type JsonObject, whole } from "../../base/primitives/shape.ts";
 import type { Header } from "../../base/types/header.ts";
 import { ruleNames } from "../../chain/fork-config.ts";
@@ -44,8 +44,8 @@ export function remoteRulesOf(
   const unknown = [...current.unknown, ...(next?.unknown ?? []).map((name) => `${name} from ${from}`)];
   const { hardfork } = current.rules;
   const isOfHeader =
-    isAtLeast(hardfork, "amsterdam") === (header.slotNumber !== undefined) &&
-    isAtLeast(hardfork, "prague") === (header.requestsHash !== undefined) &&
+    RULES_AT[hardfork].amsterdam === (header.slotNumber !== undefined) &&
+    RULES_AT[hardfork].prague === (header.requestsHash !== undefined) &&
     header.parentBeaconBlockRoot !== undefined;
   const isActive = current.activationTime <= header.timestamp;
   return { rules: isActive && isOfHeader ? current.rules : undefined, unknown };

@@ -1,5 +1,5 @@
 import { initCodeSizeMaxOf } from "../../base/params/execution-limits.ts";
-import { type Hardfork, isAtLeast } from "../../base/params/hardforks.ts";
+import { type Hardfork, RULES_AT } from "../../base/params/hardforks.ts";
 import type { Address } from "../../base/primitives/address.ts";
 import { create, endCreation, enterCreation } from "./contract-creation.ts";
 import type { BlockContext, ExecuteOptions, ExecutionResult, Message } from "./evm.ts";
@@ -189,7 +189,7 @@ export class Driver {
     memory.setWord(environment.timestamp, block.timestampWord ?? BigInt(block.timestamp));
     memory.setWord(environment.number, block.numberWord ?? BigInt(block.number));
     // EIP-4399: PREVRANDAO takes the place of DIFFICULTY.
-    if (isAtLeast(this.hardfork, "paris")) {
+    if (RULES_AT[this.hardfork].paris) {
       memory.setHex(environment.difficulty, block.prevRandao);
     } else {
       memory.setWord(environment.difficulty, block.difficulty);

@@ -1,4 +1,4 @@
-import { type Hardfork, isAtLeast } from "../../base/params/hardforks.ts";
+import { type Hardfork, RULES_AT } from "../../base/params/hardforks.ts";
 
 /**
  * How an opcode bounds a gas segment, whose static gas is charged before its first opcode:
@@ -153,7 +153,7 @@ const ROWS: readonly Row[] = [
 export function opcodesOf(hardfork: Hardfork): readonly (Opcode | undefined)[] {
   const table = new Array<Opcode | undefined>(256).fill(undefined);
   for (const { since = "frontier", gas, ...row } of ROWS) {
-    if (!isAtLeast(hardfork, since)) continue;
+    if (!RULES_AT[hardfork][since]) continue;
     const opcode = {
       kind: "flow",
       isDynamic: false,
@@ -252,7 +252,7 @@ function gasAt(gas: Row["gas"], hardfork: Hardfork): number {
   if (typeof gas === "number") return gas;
   let current = 0;
   for (const [since, amount] of Object.entries(gas)) {
-    if (isAtLeast(hardfork, since as Hardfork)) current = amount;
+    if (RULES_AT[hardfork][since as Hardfork]) current = amount;
   }
   return current;
 }

@@ -1,4 +1,4 @@
-import { isAtLeast } from "../../base/params/hardforks.ts";
+import { RULES_AT } from "../../base/params/hardforks.ts";
 import { EMPTY_BYTES } from "../../base/primitives/bytes.ts";
 import { EMPTY_CODE_HASH } from "../../base/types/constants.ts";
 import type { BlockContext, ExecuteOptions, ExecutionResult, Message } from "./evm.ts";
@@ -19,7 +19,7 @@ export function plainTransfer(
   { tracer, onAccess, precompiles = precompilesAt(hardfork) }: ExecuteOptions,
 ): ExecutionResult | undefined {
   if (to === null || tracer !== undefined || onAccess !== undefined || precompiles.has(to)) return undefined;
-  if (!isAtLeast(hardfork, "spuriousDragon") || isAtLeast(hardfork, "amsterdam")) return undefined;
+  if (!RULES_AT[hardfork].spuriousDragon || RULES_AT[hardfork].amsterdam) return undefined;
   // Changes are listed in the order in which accounts are read first.
   const sender = state.account(caller);
   const target = state.account(to);

@@ -1,5 +1,5 @@
 import { EXP_BYTE_FRONTIER_GAS, EXP_BYTE_GAS } from "../../base/params/gas.ts";
-import { type Hardfork, isAtLeast } from "../../base/params/hardforks.ts";
+import { type Hardfork, RULES_AT } from "../../base/params/hardforks.ts";
 
 /** What the emitters and the driver ask about a fork, beyond which opcodes it has and their static gas. */
 export type Rules = {
@@ -36,7 +36,7 @@ export type Rules = {
 
 /** The rules of `hardfork`. */
 export function rulesOf(hardfork: Hardfork): Rules {
-  const since = (first: Hardfork) => isAtLeast(hardfork, first);
+  const since = (first: Hardfork) => RULES_AT[hardfork][first];
   return {
     hardfork,
     homestead: since("homestead"),

@@ -12,6 +12,8 @@ export type AccountOverlay = {
   /** Slots of the base read so far; apart from `written` so that undoing a write needs no new read. */
   loaded: ReadonlyMap<Hash, bigint>;
   written: ReadonlyMap<Hash, bigint>;
+  /** Slots of `written` that are changes whatever the base has. */
+  replaced: Set<Hash> | undefined;
   /** The account was deleted: the base's storage no longer shows through. */
   cleared: boolean;
 };
@@ -26,6 +28,7 @@ export function createOverlay(address: Address, before: Account | undefined): Ac
     account: before,
     loaded: NO_SLOTS,
     written: NO_SLOTS,
+    replaced: undefined,
     cleared: false,
   };
 }
@@ -70,7 +73,7 @@ export function changeOf(
     }
     return { address, account: null, storage, storageCleared: true };
   }
-  const fieldsDiffer = !sameAccount(account, before);
+  const fieldsDiffer = account !== before && !sameAccount(account, before);
   if (cleared) {
     if (!listsClearedSlots) {
       const storage = new Map([...written].filter(([, value]) => value !== 0n));
@@ -85,8 +88,9 @@ export function changeOf(
   }
   const storage = new Map<Hash, bigint>();
   for (const [slot, value] of written) {
-    const old = overlay.loaded.get(slot) ?? base.storage(address, slot);
-    if (value !== old) storage.set(slot, value);
+    if (overlay.replaced?.has(slot) || value !== (overlay.loaded.get(slot) ?? base.storage(address, slot))) {
+      storage.set(slot, value);
+    }
   }
   if (!fieldsDiffer && storage.size === 0) return undefined;
   return { address, account, storage, storageCleared: false };

@@ -65,6 +65,13 @@ export function assertPresent({ address, account, storage, storageCleared }: Acc
   return codeHash;
 }
 
+/** The accounts of `changes`, in order. */
+export function changedAddresses({ accounts }: StateChanges): Address[] {
+  const addresses: Address[] = [];
+  for (const { address } of accounts) addresses.push(address);
+  return addresses;
+}
+
 /** Applies `changes` to `state`. */
 export function replayChanges({ accounts, codes }: StateChanges, state: WorldState): void {
   for (const code of codes.values()) state.putCode(code);

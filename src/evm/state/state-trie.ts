@@ -78,13 +78,12 @@ export function createStateTrie(
     batch: NodeBatch,
     known: KnownState | undefined,
   ): Uint8Array => {
-    if (storage.size === 0) return root;
     const values = [...storage.values()];
-    const slots = known && [...storage.keys()];
+    const slots = [...storage.keys()];
     const changes = {
-      keys: Array.from(storage.keys(), (slot) => keccak256OfHex(slot)),
+      keys: keysOf(slots),
       valueOf: (index: number) => encodeSlotValue(values[index]!),
-      ...(known && { knownValue: (index: number) => knownSlot(known, address, slots![index]!) }),
+      ...(known && { knownValue: (index: number) => knownSlot(known, address, slots[index]!) }),
     };
     return createTrie(nodes, cache, owner).update(root, changes, batch).root;
   };
@@ -93,7 +92,7 @@ export function createStateTrie(
   const clearStorage = ({ storage }: AccountChange, owner: Uint8Array, root: Uint8Array, batch: NodeBatch): void => {
     if (storage.size === 0 || equalBytes(root, EMPTY_TRIE_ROOT_BYTES)) return;
     const changes = {
-      keys: Array.from(storage.keys(), (slot) => keccak256OfHex(slot)),
+      keys: keysOf(storage.keys()),
       valueOf: () => undefined,
     };
     createTrie(nodes, cache, owner).update(root, changes, batch);
@@ -102,7 +101,8 @@ export function createStateTrie(
   return {
     update(parentRoot, { accounts }, known) {
       const batch = new NodeBatch();
-      const keys = accounts.map(({ address }) => keccak256OfHex(address));
+      const keys: Uint8Array[] = [];
+      for (const { address } of accounts) keys.push(keccak256OfHex(address));
       const changes: TrieChanges = {
         keys,
         valueOf(index, old) {
@@ -114,7 +114,8 @@ export function createStateTrie(
           }
           if (change.account === null) return undefined;
           const base = change.storageCleared ? EMPTY_TRIE_ROOT_BYTES : oldRoot;
-          return encodeTrieAccount(change.account, updateStorage(change, owner, base, batch, known));
+          const root = change.storage.size === 0 ? base : updateStorage(change, owner, base, batch, known);
+          return encodeTrieAccount(change.account, root);
         },
         ...(known && {
           knownValue: (index: number) => knownAccount(known, accounts[index]!.address),
@@ -154,6 +155,12 @@ export function createStateTrie(
       return { accountProof, storageRoot: hashFromBytes(storageRoot), storageProofs };
     },
   };
+}
+
+function keysOf(slots: Iterable<Hash>): Uint8Array[] {
+  const keys: Uint8Array[] = [];
+  for (const slot of slots) keys.push(keccak256OfHex(slot));
+  return keys;
 }
 
 /** The leaf of an account without storage, as nearly all accounts without code are. */

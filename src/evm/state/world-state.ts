@@ -32,6 +32,8 @@ export interface WorldState extends State {
     readonly deleteEmptyTouched: boolean;
     readonly keepsBalances?: boolean;
   }): void;
+  /** @param isChange the slot is among `changes` even if the base has this value: the base is not read for it */
+  setStorage(address: Address, slot: Hash, value: bigint, isChange?: boolean): void;
   /** What differs from the base, in the order in which the accounts were first read. */
   changes(): StateChanges;
   /** Accounts that may differ from the base, each with the slots that were written; in the order of `changes`, and cheaper. */
@@ -76,7 +78,7 @@ class OverlaidState implements WorldState {
   readonly #base: StateReader;
   readonly #listsClearedSlots: boolean;
   readonly #overlays = new Map<Address, AccountOverlay>();
-  /** The overlay used last. */
+  /** The overlay used last: mostly one is read several times in a row. */
   #last: AccountOverlay | undefined;
   readonly #codes = new Map<Hash, Uint8Array>();
   #journal: Undo[] = [];
@@ -91,7 +93,8 @@ class OverlaidState implements WorldState {
   }
 
   account(address: Address): Account | undefined {
-    return this.#overlayOf(address).account;
+    const last = this.#last;
+    return (last?.address === address ? last : this.#overlayOf(address)).account;
   }
 
   setAccount(address: Address, account: Account): void {
@@ -107,7 +110,8 @@ class OverlaidState implements WorldState {
   }
 
   storage(address: Address, slot: Hash): bigint {
-    const overlay = this.#overlayOf(address);
+    const last = this.#last;
+    const overlay = last?.address === address ? last : this.#overlayOf(address);
     const written = overlay.written.get(slot);
     if (written !== undefined) return written;
     if (overlay.cleared) return 0n;
@@ -120,10 +124,13 @@ class OverlaidState implements WorldState {
     return value;
   }
 
-  setStorage(address: Address, slot: Hash, value: bigint): void {
+  setStorage(address: Address, slot: Hash, value: bigint, isChange = false): void {
     const of = this.#overlayOf(address);
     this.#journal.push({ kind: "slot", of, slot, value: of.written.get(slot) });
     writtenOf(of).set(slot, value);
+    if (!isChange) return;
+    of.replaced ??= new Set();
+    of.replaced.add(slot);
   }
 
   hasStorage(address: Address): boolean {
@@ -242,8 +249,6 @@ class OverlaidState implements WorldState {
   }
 
   #overlayOf(address: Address): AccountOverlay {
-    // Mostly it is read and written several times in a row.
-    if (this.#last?.address === address) return this.#last;
     let overlay = this.#overlays.get(address);
     if (overlay === undefined) {
       overlay = createOverlay(address, this.#base.account(address));

@@ -1,4 +1,4 @@
-import { isAtLeast } from "../../base/params/hardforks.ts";
+import { RULES_AT } from "../../base/params/hardforks.ts";
 import type { Address } from "../../base/primitives/address.ts";
 import { EMPTY_BYTES } from "../../base/primitives/bytes.ts";
 import { type Hash, hashFromBigint } from "../../base/primitives/hash.ts";
@@ -66,7 +66,7 @@ export const prestateTracer: TracerFactory = (config, traced) => {
         if (access.slot !== null) slots.add(access.slot);
         if (access.isCall) touchDelegate(access.address);
         // EIP-6780: a contract goes only in the transaction that creates it.
-        const goes = !isAtLeast(block.hardfork, "cancun") || created.has(step.address);
+        const goes = !RULES_AT[block.hardfork].cancun || created.has(step.address);
         if (step.opcode === SELFDESTRUCT && goes) deleted.add(step.address);
       },
     },
@@ -110,7 +110,7 @@ function accountsOf(traced: TracedTransaction): readonly Address[] {
 }
 
 function delegateOf({ state, block }: TracedTransaction, address: Address): Address | undefined {
-  if (!isAtLeast(block.hardfork, "prague")) return undefined;
+  if (!RULES_AT[block.hardfork].prague) return undefined;
   const account = state.account(address);
   return account && delegationTarget(state.code(account.codeHash));
 }

@@ -1,6 +1,6 @@
 import type { Address } from "../../base/primitives/address.ts";
 import type { Hash } from "../../base/primitives/hash.ts";
-import { hexDigits, shortDataToBytes } from "../../base/primitives/hex.ts";
+import { dataToBytes, hexDigits } from "../../base/primitives/hex.ts";
 import { InvalidValueError } from "./errors.ts";
 
 /** Text of JSON, or its UTF-8 bytes made once and sent many times. */
@@ -75,8 +75,8 @@ export const data: Codec<Uint8Array> = {
   schema: { title: "DATA", type: "string", pattern: "^0x([0-9a-fA-F]{2})*$" },
   decode(value, field) {
     if (typeof value === "string") {
-      const short = shortDataToBytes(value);
-      if (short !== undefined) return short;
+      const bytes = dataToBytes(value);
+      if (bytes !== undefined) return bytes;
       if (value === "" || DATA.test(value)) return hexToOwnBytes(value);
     }
     throw typeFault(typeof value === "string" ? dataFault(value) : "non-string", "hexutil.Bytes", field);
@@ -345,13 +345,9 @@ export function quantityFault(text: string, bits: number): string | undefined {
   return undefined;
 }
 
-/** Bytes of DATA already known to be well formed, or of the empty string. */
+/** Bytes of DATA already known to be well formed, also after `0X`, or of the empty string. */
 export function hexToOwnBytes(text: string): Uint8Array {
-  const short = shortDataToBytes(text);
-  if (short !== undefined) return short;
-  const bytes = new Uint8Array(Math.max(0, text.length - 2) / 2);
-  if (bytes.length > 0) Buffer.from(bytes.buffer).write(text.slice(2), "hex");
-  return bytes;
+  return dataToBytes(`0x${text.slice(2)}`)!;
 }
 
 function decodeQuantity(value: unknown, bits: number, goType: string, field: string | undefined): bigint {

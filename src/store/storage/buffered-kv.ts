@@ -1,5 +1,5 @@
 import { InvariantError, invariant } from "../../base/errors.ts";
-import { latin1FromBytes } from "../../base/primitives/bytes.ts";
+import { encodedText } from "../../base/primitives/hex.ts";
 import type { Kv, KvBuffer, KvRange, KvRow, KvUndo, KvWriter } from "./kv.ts";
 
 /** Limits of the rows held in memory. */
@@ -100,7 +100,7 @@ export class BufferedKv implements Kv, KvWriter {
 
   #waiting(key: Uint8Array): Write | undefined {
     const table = this.#tables.get(key[0]!);
-    return table === undefined ? undefined : table.get(latin1FromBytes(key));
+    return table === undefined ? undefined : table.get(encodedText(key, "latin1"));
   }
 
   *range(range: KvRange): Generator<KvRow> {
@@ -120,8 +120,8 @@ export class BufferedKv implements Kv, KvWriter {
   /** In the order of the range. */
   #waitingIn({ from, to, reverse = false }: KvRange): readonly (readonly [string, Write])[] {
     const [firstTable, lastTable] = [from?.[0] ?? 0, to?.[0] ?? 255];
-    const low = from === undefined ? "" : latin1FromBytes(from);
-    const high = to === undefined ? undefined : latin1FromBytes(to);
+    const low = from === undefined ? "" : encodedText(from, "latin1");
+    const high = to === undefined ? undefined : encodedText(to, "latin1");
     const found: (readonly [string, Write])[] = [];
     for (const [table, rows] of this.#tables) {
       if (table < firstTable || table > lastTable) continue;
@@ -158,18 +158,16 @@ export class BufferedKv implements Kv, KvWriter {
     }
   }
 
-  put(key: Uint8Array, value: Uint8Array): void {
-    // Of a buffer `slice` would be a view.
-    this.#write(key, new Uint8Array(value));
-  }
-
   remove(key: Uint8Array): void {
-    this.#write(key, undefined);
+    this.put(key, undefined);
   }
 
-  #write(key: Uint8Array, value: Uint8Array | undefined): void {
+  /** @param given undefined: the row is removed */
+  put(key: Uint8Array, given: Uint8Array | undefined): void {
     if (!this.#writing) throw new InvariantError("writes must happen inside a transaction");
-    const text = latin1FromBytes(key);
+    // Of a buffer `slice` would be a view.
+    const value = given && new Uint8Array(given);
+    const text = encodedText(key, "latin1");
     const number = key[0]!;
     let table = this.#tables.get(number);
     if (table === undefined) {
@@ -273,7 +271,7 @@ function* merged(
 ): Generator<KvRow> {
   let at = 0;
   for (const row of stored) {
-    const key = latin1FromBytes(row[0]);
+    const key = encodedText(row[0], "latin1");
     let isReplaced = false;
     for (; at < waiting.length; at++) {
       const [text, { value }] = waiting[at]!;

@@ -64,7 +64,7 @@ test("ByteWriter writes an integer of any size big-endian, as long as it must be
       const length = (expected.length / 2).toString(16).padStart(2, "0");
       assert.equal(hexDigits(sized.finish()), length + expected);
       const unsized = new ByteWriter(1);
-      unsized.unsizedBigint(value);
+      unsized.bigint(value, false);
       assert.equal(hexDigits(unsized.finish()), expected);
     }
   }

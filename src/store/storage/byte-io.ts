@@ -60,33 +60,29 @@ export class ByteWriter {
     this.bytes(value);
   }
 
-  /** Big-endian without leading zeros after one byte of length; at most 255 bytes. */
-  bigint(value: bigint): void {
-    if (this.length + 1 > this.#bytes.length) this.#grow(1);
-    const start = this.length++;
-    this.unsizedBigint(value);
-    this.#bytes[start] = this.length - start - 1;
-  }
-
-  /** The same without its length. Small ones are several times as fast as large ones. */
-  unsizedBigint(value: bigint): void {
-    if (value > SAFE_MAX) {
-      if (value <= U128_MAX) this.#u128(value);
-      else {
-        const digits = value.toString(16);
-        this.hex(digits.length % 2 === 0 ? `0x${digits}` : `0x0${digits}`);
+  /**
+   * Big-endian without leading zeros; at most 255 bytes. Small ones are several times as fast as large ones.
+   * @param hasLength one byte of length before it
+   */
+  bigint(value: bigint, hasLength = true): void {
+    if (this.length + 8 > this.#bytes.length) this.#grow(8);
+    const start = this.length;
+    if (hasLength) this.length++;
+    if (value <= SAFE_MAX) {
+      let rest = Number(value);
+      let length = 0;
+      for (let end = 1; end <= rest; end *= 256) length++;
+      for (let at = this.length + length - 1; at >= this.length; at--) {
+        this.#bytes[at] = rest % 256;
+        rest = Math.floor(rest / 256);
       }
-      return;
+      this.length += length;
+    } else if (value <= U128_MAX) this.#u128(value);
+    else {
+      const digits = value.toString(16);
+      this.hex(digits.length % 2 === 0 ? `0x${digits}` : `0x0${digits}`);
     }
-    let rest = Number(value);
-    let length = 0;
-    for (let end = 1; end <= rest; end *= 256) length++;
-    if (this.length + length > this.#bytes.length) this.#grow(length);
-    for (let at = this.length + length - 1; at >= this.length; at--) {
-      this.#bytes[at] = rest % 256;
-      rest = Math.floor(rest / 256);
-    }
-    this.length += length;
+    if (hasLength) this.#bytes[start] = this.length - start - 1;
   }
 
   #u128(value: bigint): void {
@@ -113,9 +109,13 @@ export class ByteWriter {
     this.#bytes[offset] = value;
   }
 
-  /** Puts `value` over four bytes written before. */
+  /** Puts `value` over four bytes written before, the lowest first. */
   patchU32(offset: number, value: number): void {
-    writeU32(this.#bytes, offset, value);
+    const bytes = this.#bytes;
+    bytes[offset] = value;
+    bytes[offset + 1] = value >>> 8;
+    bytes[offset + 2] = value >>> 16;
+    bytes[offset + 3] = value >>> 24;
   }
 
   /** The same with eight. @param value an integer from 0 to 2^53 − 1 */
@@ -145,14 +145,6 @@ export class ByteWriter {
     grown.set(this.#bytes.subarray(0, this.length));
     this.#bytes = grown;
   }
-}
-
-/** Writes `value` as four bytes, the lowest first. The methods of a Buffer for it go through four functions of Node.js. */
-export function writeU32(out: Uint8Array, offset: number, value: number): void {
-  out[offset] = value;
-  out[offset + 1] = value >>> 8;
-  out[offset + 2] = value >>> 16;
-  out[offset + 3] = value >>> 24;
 }
 
 /** Writes a varint at `offset`; where it ends. @param value an integer from 0 to 2^53 − 1 */

@@ -1,5 +1,5 @@
 import { invariant } from "../../base/errors.ts";
-import { latin1FromBytes } from "../../base/primitives/bytes.ts";
+import { encodedText } from "../../base/primitives/hex.ts";
 import type { Kv, KvRange, KvRow, KvUndo, KvWriter } from "./kv.ts";
 
 /**
@@ -44,13 +44,13 @@ class MemoryKv implements Kv, KvWriter {
 
   view(key: Uint8Array): Uint8Array | undefined {
     invariant(!this.#closed, "the store must be open");
-    return this.#values.get(latin1FromBytes(key));
+    return this.#values.get(encodedText(key, "latin1"));
   }
 
   *range({ from, to, reverse = false, limit = Infinity }: KvRange): Generator<KvRow> {
     invariant(!this.#closed, "the store must be open");
-    const low = from === undefined ? "" : latin1FromBytes(from);
-    const high = to === undefined ? undefined : latin1FromBytes(to);
+    const low = from === undefined ? "" : encodedText(from, "latin1");
+    const high = to === undefined ? undefined : encodedText(to, "latin1");
     let left = limit;
     for (const key of reverse ? this.#downFrom(high) : this.#upFrom(low)) {
       if (left <= 0) return;
@@ -96,7 +96,7 @@ class MemoryKv implements Kv, KvWriter {
 
   #write(key: Uint8Array, value: Uint8Array | undefined): void {
     invariant(this.#undo !== undefined, "writes must happen inside a transaction");
-    const text = latin1FromBytes(key);
+    const text = encodedText(key, "latin1");
     if (!this.#undo.has(text)) this.#undo.set(text, this.#values.get(text));
     this.#set(text, value);
   }

@@ -72,7 +72,7 @@ test("versions that come, go and are written are those of a list", () => {
           number++;
           for (const key of new Set(step.keys)) {
             const position = number * 1_000 + key;
-            pending.add(keyOf(key), { number, position, value: valueAt(position) });
+            pending.add(keyOf(key), number, position, valueAt(position));
             model.push([key, number, position]);
           }
         } else if ("back" in step) {

@@ -70,16 +70,23 @@ export class PendingVersions {
     return this.#keyCount;
   }
 
-  /** @param version whose value is copied */
-  add(key: Uint8Array, { number, position, value }: PendingVersion): void {
+  /** @param value is copied */
+  add(key: Uint8Array, number: number, position: number, value: Uint8Array | undefined): void {
     if (this.#size === this.#keyOf.length) this.#growVersions();
-    const index = this.#knownKey(key);
+    const hash = keyHash(key, 0, this.#keyLength);
+    let index = this.#find(key, hash);
+    if (index === NONE) index = this.#addKey(key, hash);
     const version = this.#size++;
     this.#keyOf[version] = index;
     this.#previous[version] = this.#newest[index]!;
     this.#numbers[version] = number;
     this.#positions[version] = position;
-    this.#addValue(version, value);
+    const start = version === 0 ? 0 : this.#valueEnds[version - 1]!;
+    const end = start + (value?.length ?? 0);
+    if (end > this.#values.length) this.#values = grown(this.#values, new Uint8Array(end * 2));
+    for (let at = start; at < end; at++) this.#values[at] = value![at - start]!;
+    this.#valueEnds[version] = end;
+    this.#valueLengths[version] = value?.length ?? NONE;
     this.#newest[index] = version;
   }
 
@@ -164,7 +171,8 @@ export class PendingVersions {
     const rest = new PendingVersions(this.#shape, this);
     for (let version = 0; version < this.#size; version++) {
       if (this.#numbers[version]! < number) continue;
-      rest.add(this.key(this.#keyOf[version]!), this.#version(version));
+      const { position, value } = this.#version(version);
+      rest.add(this.key(this.#keyOf[version]!), this.#numbers[version]!, position, value);
     }
     return rest;
   }
@@ -183,29 +191,21 @@ export class PendingVersions {
     };
   }
 
-  #addValue(version: number, value: Uint8Array | undefined): void {
-    const start = version === 0 ? 0 : this.#valueEnds[version - 1]!;
-    const end = start + (value?.length ?? 0);
-    if (end > this.#values.length) this.#values = grown(this.#values, new Uint8Array(end * 2));
-    for (let at = start; at < end; at++) this.#values[at] = value![at - start]!;
-    this.#valueEnds[version] = end;
-    this.#valueLengths[version] = value?.length ?? NONE;
-  }
-
   #find(key: Uint8Array, hash = keyHash(key, 0, this.#keyLength)): number {
     const mask = this.#table.length - 1;
     for (let at = hash & mask; this.#table[at] !== 0; at = (at + 1) & mask) {
       const index = this.#table[at]! - 1;
-      if (this.#hashes[index] === hash && this.#isKey(index, key)) return index;
+      if (this.#hashes[index] !== hash) continue;
+      const start = index * this.#keyLength;
+      let same = 0;
+      while (same < this.#keyLength && this.#keys[start + same] === key[same]) same++;
+      if (same === this.#keyLength) return index;
     }
     return NONE;
   }
 
-  /** Number of `key`, a new one if need be. */
-  #knownKey(key: Uint8Array): number {
-    const hash = keyHash(key, 0, this.#keyLength);
-    const known = this.#find(key, hash);
-    if (known !== NONE) return known;
+  /** Number of `key`, which is new. */
+  #addKey(key: Uint8Array, hash: number): number {
     if (this.#keyCount === this.#newest.length) this.#growKeys();
     const index = this.#keyCount++;
     this.#keys.set(key, index * this.#keyLength);
@@ -230,12 +230,6 @@ export class PendingVersions {
     this.#table[at] = 0;
     this.#prefixes?.removeLast(this.#keyBytes(), index);
     this.#keyCount--;
-  }
-
-  #isKey(index: number, key: Uint8Array): boolean {
-    const start = index * this.#keyLength;
-    for (let i = 0; i < this.#keyLength; i++) if (this.#keys[start + i] !== key[i]) return false;
-    return true;
   }
 
   #growKeys(): void {

@@ -1,5 +1,5 @@
 import { invariant } from "../../base/errors.ts";
-import { latin1FromBytes } from "../../base/primitives/bytes.ts";
+import { encodedText } from "../../base/primitives/hex.ts";
 import { allocateShared } from "../../base/primitives/slab.ts";
 import { ByteReader, varintLength, writeVarint } from "./byte-io.ts";
 import { type Kv, type KvReader, type KvWriter, type MissingRow, prefixRange } from "./kv.ts";
@@ -214,7 +214,7 @@ export class VersionedTable {
 
   /** Notes a version; blocks must come in order. Done once the block is in the log, and again after a restart. */
   remember(number: number, { key, value, position }: VersionedChange): void {
-    this.#recent.add(key, { number, position, value });
+    this.#recent.add(key, number, position, value);
   }
 
   /** Drops what was remembered of blocks after `number`, with which no merge has begun. */
@@ -294,9 +294,9 @@ export class VersionedTable {
     const { historyTable, keyLength } = this.#options;
     const found = new Set<string>();
     for (const [row] of this.#kv.range(prefixRange(tableKey(historyTable, prefix)))) {
-      if (row.length === 1 + keyLength) found.add(latin1FromBytes(row.subarray(1)));
+      if (row.length === 1 + keyLength) found.add(encodedText(row.subarray(1), "latin1"));
     }
-    for (const key of this.#waitingKeysOf(prefix)) found.add(latin1FromBytes(key));
+    for (const key of this.#waitingKeysOf(prefix)) found.add(encodedText(key, "latin1"));
     return Array.from(found, (text) => Buffer.from(text, "latin1"));
   }
 

@@ -1,7 +1,7 @@
 import { EMPTY_BYTES } from "../../base/primitives/bytes.ts";
 import { keccakMessage } from "../../base/primitives/keccak.ts";
 import { isLeafPath, isLeafPathOf, nibblesOf } from "./nibbles.ts";
-import { BRANCH_ITEMS, contentStart, HASH_ITEM, HASH_LENGTH, readItems, stringContent } from "./node.ts";
+import { BRANCH_ITEMS, HASH_ITEM, HASH_LENGTH, readItems, stringContent } from "./node.ts";
 import type { NodeBatch } from "./node-batch.ts";
 import type { NodeCache } from "./node-cache.ts";
 import { leafPayloadLength, writeLeaf } from "./node-encoder.ts";
@@ -64,7 +64,7 @@ export function updateFewKeys(
   values: (Uint8Array | undefined)[],
   modules: FewKeysModules,
 ): Uint8Array | undefined {
-  const places = placesOf(root, changes.keys, modules.source);
+  const places = placesOf(root, changes.keys, modules);
   if (places === undefined) return undefined;
   for (const place of places) {
     if (place.index >= 0) {
@@ -86,17 +86,20 @@ export function updateFewKeys(
 }
 
 /** The places that change, each after its parent; undefined if one is neither a branch that stays nor a leaf. */
-function placesOf(root: Uint8Array, keys: readonly Uint8Array[], source: NodeSource): Place[] | undefined {
+function placesOf(
+  root: Uint8Array,
+  keys: readonly Uint8Array[],
+  { source, cache }: FewKeysModules,
+): Place[] | undefined {
   const places: Place[] = [];
   for (let index = 0; index < keys.length; index++) {
     const key = keys[index]!;
     const path = nibblesOf(key);
     let place = places[0];
     if (place === undefined) {
-      const rlp = source.take(root, 0) ?? source.read(root, path, 0);
-      place = newPlace(undefined, 0, path, rlp);
-      if (place.children === undefined || hasValue(place)) return undefined;
-      places.push(place);
+      const rlp = cache.take(root, 0) ?? source.read(root, path, 0);
+      place = addPlace(places, undefined, 0, path, rlp);
+      if (place?.children === undefined) return undefined;
     }
     while (place.children !== undefined) {
       const above: Place = place;
@@ -110,22 +113,19 @@ function placesOf(root: Uint8Array, keys: readonly Uint8Array[], source: NodeSou
         if (rlp.length > 0 && rlp[at] !== NOTHING) {
           if (rlp[at] !== HASH_ITEM) return undefined;
           childRlp =
-            source.take(rlp, at + 1) ?? source.read(rlp.subarray(at + 1, at + 1 + HASH_LENGTH), path, depth + 1);
+            cache.take(rlp, at + 1) ?? source.read(rlp.subarray(at + 1, at + 1 + HASH_LENGTH), path, depth + 1);
         }
-        child = newPlace(above, depth + 1, path, childRlp);
-        if (child.children !== undefined && hasValue(child)) return undefined;
-        above.children![nibble] = child;
-        places.push(child);
+        child = addPlace(places, above, depth + 1, path, childRlp);
+        if (child === undefined) return undefined;
       }
       place = child;
     }
     if (place.index !== UNCLAIMED) return undefined;
-    if (place.rlp.length > 0 && !isLeafOf(place, key) && !moveLeaf(place, key, places)) return undefined;
     let leaf = place;
-    if (place.children !== undefined) {
-      leaf = newPlace(place, place.depth + 1, path, EMPTY_BYTES);
-      (place.children as (Place | undefined)[])[path[place.depth]!] = leaf;
-      places.push(leaf);
+    const { depth, rlp, items } = place;
+    if (rlp.length > 0 && !isLeafPathOf(key, depth, rlp, items[0]!, items[1]!)) {
+      if (!moveLeaf(place, key, places)) return undefined;
+      leaf = addPlace(places, place, depth + 1, path, EMPTY_BYTES)!;
     }
     leaf.index = index;
     leaf.key = key;
@@ -133,10 +133,18 @@ function placesOf(root: Uint8Array, keys: readonly Uint8Array[], source: NodeSou
   return places;
 }
 
-function newPlace(parent: Place | undefined, depth: number, path: Uint8Array, rlp: Uint8Array): Place {
+/** Adds the place below `parent` with the node `rlp`; undefined if that is a branch with a value. */
+function addPlace(
+  places: Place[],
+  parent: Place | undefined,
+  depth: number,
+  path: Uint8Array,
+  rlp: Uint8Array,
+): Place | undefined {
   const items = new Int32Array(BRANCH_ITEMS + 1);
   const isBranch = rlp.length > 0 && readItems(rlp, items) === BRANCH_ITEMS;
-  return {
+  if (isBranch && rlp[items[BRANCH_ITEMS - 1]!] !== NOTHING) return undefined;
+  const place: Place = {
     parent,
     depth,
     path,
@@ -149,15 +157,9 @@ function newPlace(parent: Place | undefined, depth: number, path: Uint8Array, rl
     payload: 0,
     hash: EMPTY_BYTES,
   };
-}
-
-/** True if a value ends at the branch. */
-function hasValue({ rlp, items }: Place): boolean {
-  return rlp[items[BRANCH_ITEMS - 1]!] !== NOTHING;
-}
-
-function isLeafOf({ depth, rlp, items }: Place, key: Uint8Array): boolean {
-  return isLeafPathOf(key, depth, rlp, contentStart(rlp, items[0]!), items[1]!);
+  places.push(place);
+  if (parent !== undefined) parent.children![path[depth - 1]!] = place;
+  return place;
 }
 
 /**
@@ -173,16 +175,13 @@ function moveLeaf(place: Place, key: Uint8Array, places: Place[]): boolean {
   moved.set(packed.subarray(1), first);
   if (depth % 2 === 1) moved[depth >> 1] = (moved[depth >> 1]! & 0xf0) | (packed[0]! & 15);
   const path = nibblesOf(moved);
-  const nibble = path[depth]!;
-  if (nibble === place.path[depth]!) return false;
-  const leaf = newPlace(place, depth + 1, path, EMPTY_BYTES);
+  if (path[depth] === place.path[depth]) return false;
+  place.children = new Array(16);
+  const leaf = addPlace(places, place, depth + 1, path, EMPTY_BYTES)!;
   leaf.index = MOVED;
   leaf.key = moved;
   leaf.value = stringContent(rlp, items[1]!, rlp.length);
   place.rlp = EMPTY_BYTES;
-  place.children = new Array(16);
-  place.children[nibble] = leaf;
-  places.push(leaf);
   return true;
 }
 
@@ -190,12 +189,10 @@ function moveLeaf(place: Place, key: Uint8Array, places: Place[]): boolean {
 function writePlaces(root: Uint8Array, places: readonly Place[], { owner, batch, cache }: FewKeysModules): Uint8Array {
   for (const { parent, depth, path } of places) {
     if (depth > REPORTED_DEPTH) continue;
-    if (parent === undefined) batch.replace(owner, path, 0, root);
+    if (parent === undefined) batch.note(owner, path, 0, root);
     else if (parent.rlp.length > 0) {
       const at = parent.items[path[depth - 1]!]!;
-      if (parent.rlp[at] === HASH_ITEM) {
-        batch.replace(owner, path, depth, parent.rlp.subarray(at + 1, at + 1 + HASH_LENGTH));
-      }
+      if (parent.rlp[at] === HASH_ITEM) batch.note(owner, path, depth, parent.rlp, at + 1);
     }
   }
   for (let i = places.length - 1; i >= 0; i--) {

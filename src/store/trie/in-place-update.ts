@@ -3,15 +3,7 @@ import { rlpListLength } from "../../base/primitives/rlp.ts";
 import { copyShared } from "../../base/primitives/slab.ts";
 import { BranchFrame, lowestBit } from "./branch-frame.ts";
 import { groupByNibble, groupEnd, isLeafPathOf, nibbleAt, nibblesOf } from "./nibbles.ts";
-import {
-  branchValue,
-  childReference,
-  contentStart,
-  decodeNode,
-  HASH_LENGTH,
-  isHashItem,
-  stringContent,
-} from "./node.ts";
+import { branchValue, childReference, decodeNode, HASH_LENGTH, isHashItem, stringContent } from "./node.ts";
 import { leafPayloadLength, leafWithHash, writeLeaf } from "./node-encoder.ts";
 import { branchSubtrie, REPORTED_DEPTH, type Subtrie } from "./subtrie.ts";
 import { TrieUpdate, type TrieUpdateModules } from "./trie-update.ts";
@@ -140,7 +132,7 @@ class InPlaceUpdate extends TrieUpdate {
       }
       return result;
     }
-    if (isSingle && isLeafOf(this.keys[first]!, depth, child, below.offsets)) {
+    if (isSingle && isLeafPathOf(this.keys[first]!, depth, child, below.offsets[0]!, below.offsets[1]!)) {
       const old = stringContent(child, below.offsets[1]!, below.offsets[2]!);
       return this.#changeLeafOf(frame, nibble, first, old);
     }
@@ -240,10 +232,4 @@ function isAddedBranch(subtrie: Subtrie | undefined): boolean {
   if (subtrie === IN_PLACE) return true;
   if (subtrie?.kind !== "extension" || subtrie.path.length > 0) return false;
   return subtrie.payload.length === HASH_LENGTH;
-}
-
-/** Whether the short node `rlp` with these items is the leaf of `key`, at a depth of `depth` nibbles. */
-function isLeafOf(key: Uint8Array, depth: number, rlp: Uint8Array, items: Int32Array): boolean {
-  const [start, end] = [items[0]!, items[1]!];
-  return isLeafPathOf(key, depth, rlp, contentStart(rlp, start), end);
 }

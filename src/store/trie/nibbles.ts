@@ -47,26 +47,16 @@ export function writeHexPrefix(nibbles: Uint8Array, isLeaf: boolean, out: Uint8A
   return at;
 }
 
-/** Writes the nibbles of `key` from `depth` on as the path of a leaf at `offset` of `out`; returns where it ends. */
-export function writeLeafPath(key: Uint8Array, depth: number, out: Uint8Array, offset: number): number {
-  let at = offset;
-  out[at++] = leafPathStart(key, depth);
-  for (let i = (depth + 1) >> 1; i < key.length; i++) out[at++] = key[i]!;
-  return at;
-}
-
-/** True when the nibbles of `key` from `depth` on, as the path of a leaf, are the bytes of `packed` from `offset` to `end`. */
-export function isLeafPathOf(key: Uint8Array, depth: number, packed: Uint8Array, offset: number, end: number): boolean {
-  let at = offset;
+/** True when the nibbles of `key` from `depth` on, as the path of a leaf, are the content of the item `rlp[start..end)`. */
+export function isLeafPathOf(key: Uint8Array, depth: number, rlp: Uint8Array, start: number, end: number): boolean {
+  const first = rlp[start]!;
+  // A path has less than 256 bytes.
+  let at = first < 0x80 ? start : first < 0xb8 ? start + 1 : start + 2;
   let i = (depth + 1) >> 1;
-  if (end - at !== 1 + key.length - i || packed[at++] !== leafPathStart(key, depth)) return false;
-  while (i < key.length) if (packed[at++] !== key[i++]) return false;
+  const flag = depth % 2 === 0 ? 0x20 : 0x30 | (key[depth >> 1]! & 15);
+  if (end - at !== 1 + key.length - i || rlp[at++] !== flag) return false;
+  while (i < key.length) if (rlp[at++] !== key[i++]) return false;
   return true;
-}
-
-/** First byte of the path of a leaf: its flag, with the first nibble where their number is odd. */
-function leafPathStart(key: Uint8Array, depth: number): number {
-  return depth % 2 === 0 ? 0x20 : 0x30 | (key[depth >> 1]! & 15);
 }
 
 /** Nibbles of a path in hex-prefix form. */

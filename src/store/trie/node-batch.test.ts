@@ -11,7 +11,7 @@ test("a batch has what was added and replaced, in order, over many chunks", () =
   const batch = new NodeBatch();
   for (let n = 0; n < 3_000; n++) {
     const path = pathOf(n);
-    if (n % 3 === 0) batch.replace(owner, path, path.length, keccak256(nodeOf(n)));
+    if (n % 3 === 0) batch.note(owner, path, path.length, keccak256(nodeOf(n)));
     else {
       const hash = batch.add(owner, path, path.length, nodeOf(n), nodeOf(n).length);
       assert.deepEqual(Buffer.from(hash), Buffer.from(keccak256(nodeOf(n))));
@@ -51,7 +51,7 @@ test("SHORT_PATH has a number of its own for each path of up to two nibbles", ()
   const nibbles = Array.from({ length: 16 }, (_, n) => n);
   const paths = [[], ...nibbles.map((n) => [n]), ...nibbles.flatMap((a) => nibbles.map((b) => [a, b]))];
   const batch = new NodeBatch();
-  for (const path of paths) batch.replace(owner, Uint8Array.from(path), path.length, keccak256(nodeOf(1)));
+  for (const path of paths) batch.note(owner, Uint8Array.from(path), path.length, keccak256(nodeOf(1)));
   const numbers = new Set(paths.map((_, entry) => batch.columns[entry * COLUMNS + SHORT_PATH]));
   assert.equal(numbers.size, paths.length);
 });

@@ -13,8 +13,8 @@ const ENTRIES_MIN = 16;
 const digest = new Uint8Array(HASH_LENGTH);
 
 /**
- * Numbers of an entry: which of the owners and chunks, where it begins in the chunk, length of the path and of the RLP, `placeWord`, one
- * that each path of up to two nibbles has for itself, and the first four bytes of the hash.
+ * Numbers of an entry: which of the owners and chunks, where it begins in the chunk, length of the path and of the RLP, one that all nodes of a
+ * place have and hardly ever those of another, one that each path of up to two nibbles has for itself, and the first four bytes of the hash.
  */
 export const OWNER = 0;
 const CHUNK = 1;
@@ -77,7 +77,7 @@ export class NodeBatch implements Iterable<TrieNode> {
     let hash: Uint8Array = digest;
     if (rlp === keccakMessage) keccak256Message(length, digest, 0);
     else hash = keccak256(bytes);
-    const start = this.#reserve(owner, path, 0, depth, hash, 0, length);
+    const start = this.note(owner, path, depth, hash, 0, length);
     const chunk = this.#chunk;
     const hashStart = start + depth;
     const end = hashStart + HASH_LENGTH + length;
@@ -89,7 +89,7 @@ export class NodeBatch implements Iterable<TrieNode> {
   /** Adds a node with its hash, as `EntrySink` says. */
   addHashed(owner: Uint8Array, bytes: Uint8Array, pathStart: number, depth: number, length: number): void {
     const rlpStart = pathStart + depth + HASH_LENGTH;
-    const start = this.#reserve(owner, bytes, pathStart, depth, bytes, pathStart + depth, length);
+    const start = this.note(owner, bytes, depth, bytes, pathStart + depth, length, pathStart);
     this.#chunk.set(bytes.subarray(rlpStart, rlpStart + length), start + depth + HASH_LENGTH);
   }
 
@@ -101,9 +101,57 @@ export class NodeBatch implements Iterable<TrieNode> {
     cache.add(this.#chunks[columns[row + CHUNK]!]!, start, start + HASH_LENGTH + columns[row + LENGTH]!);
   }
 
-  /** Notes that the node with `hash` is no longer at its place, unless it is added again later. */
-  replace(owner: Uint8Array, path: Uint8Array, depth: number, hash: Uint8Array): void {
-    this.#reserve(owner, path, 0, depth, hash, 0, 0);
+  /**
+   * Notes that the node with the hash at `hashes[hashStart]` is no longer at the `depth` nibbles of `path` from `pathStart` on, unless it is
+   * added again later. With the `length` of its RLP, which the caller then writes, it is a new node.
+   * @returns where the entry begins in its chunk
+   */
+  note(
+    owner: Uint8Array,
+    path: Uint8Array,
+    depth: number,
+    hashes: Uint8Array,
+    hashStart = 0,
+    length = 0,
+    pathStart = 0,
+  ): number {
+    if (pathStart + depth > path.length) throw new InvariantError("a place has no more nibbles than its path");
+    const needed = depth + HASH_LENGTH + length;
+    if (this.#used + needed > this.#chunk.length || this.#chunk.length === 0) {
+      const size = Math.min(Math.max(CHUNK_MIN, this.#chunk.length * 2), CHUNK_MAX);
+      this.#chunk = new Uint8Array(Math.max(size, needed));
+      this.#bytes += this.#chunk.length;
+      this.#used = 0;
+      this.#chunks.push(this.#chunk);
+    }
+    const owners = this.#owners;
+    if (owners.length === 0 || owners[owners.length - 1] !== owner) owners.push(owner);
+    const start = this.#used;
+    this.#used += needed;
+    if ((this.#size + 1) * COLUMNS > this.#columns.length) this.#grow(this.#size + 1);
+    const chunk = this.#chunk;
+    let shortPath = 1;
+    // FNV-1a.
+    let word = owner.length === 0 ? 0x811c9dc5 : owner[0]! | (owner[1]! << 8) | (owner[2]! << 16) | (owner[3]! << 24);
+    for (let i = 0; i < depth; i++) {
+      const nibble = path[pathStart + i]!;
+      chunk[start + i] = nibble;
+      shortPath = (shortPath << 4) | nibble;
+      word = Math.imul(word ^ nibble, 0x01000193);
+    }
+    const columns = this.#columns;
+    const row = this.#size++ * COLUMNS;
+    columns[row + OWNER] = owners.length - 1;
+    columns[row + CHUNK] = this.#chunks.length - 1;
+    columns[row + START] = start;
+    columns[row + PATH_LENGTH] = depth;
+    columns[row + LENGTH] = length;
+    columns[row + PLACE] = word ^ (word >>> 15);
+    columns[row + SHORT_PATH] = shortPath;
+    const to = start + depth;
+    for (let i = 0; i < HASH_LENGTH; i++) chunk[to + i] = hashes[hashStart + i]!;
+    columns[row + HASH_WORD] = chunk[to]! | (chunk[to + 1]! << 8) | (chunk[to + 2]! << 16) | (chunk[to + 3]! << 24);
+    return start;
   }
 
   /** Adds all entries of `batch` after its own. Both share their bytes afterwards. */
@@ -260,55 +308,6 @@ export class NodeBatch implements Iterable<TrieNode> {
     }
   }
 
-  /**
-   * Adds an entry at the `depth` nibbles of `path` from `pathStart` on with the hash at `hashes[hashStart]`; its RLP is still to be written.
-   * Where it begins in the chunk.
-   */
-  #reserve(
-    owner: Uint8Array,
-    path: Uint8Array,
-    pathStart: number,
-    depth: number,
-    hashes: Uint8Array,
-    hashStart: number,
-    length: number,
-  ): number {
-    if (pathStart + depth > path.length) throw new InvariantError("a place has no more nibbles than its path");
-    const needed = depth + HASH_LENGTH + length;
-    if (this.#used + needed > this.#chunk.length || this.#chunk.length === 0) {
-      const size = Math.min(Math.max(CHUNK_MIN, this.#chunk.length * 2), CHUNK_MAX);
-      this.#chunk = new Uint8Array(Math.max(size, needed));
-      this.#bytes += this.#chunk.length;
-      this.#used = 0;
-      this.#chunks.push(this.#chunk);
-    }
-    const owners = this.#owners;
-    if (owners.length === 0 || owners[owners.length - 1] !== owner) owners.push(owner);
-    const start = this.#used;
-    this.#used += needed;
-    if ((this.#size + 1) * COLUMNS > this.#columns.length) this.#grow(this.#size + 1);
-    const chunk = this.#chunk;
-    let shortPath = 1;
-    for (let i = 0; i < depth; i++) {
-      const nibble = path[pathStart + i]!;
-      chunk[start + i] = nibble;
-      shortPath = (shortPath << 4) | nibble;
-    }
-    const columns = this.#columns;
-    const row = this.#size++ * COLUMNS;
-    columns[row + OWNER] = owners.length - 1;
-    columns[row + CHUNK] = this.#chunks.length - 1;
-    columns[row + START] = start;
-    columns[row + PATH_LENGTH] = depth;
-    columns[row + LENGTH] = length;
-    columns[row + PLACE] = placeWord(owner, path, pathStart, depth);
-    columns[row + SHORT_PATH] = shortPath;
-    const to = start + depth;
-    for (let i = 0; i < HASH_LENGTH; i++) chunk[to + i] = hashes[hashStart + i]!;
-    columns[row + HASH_WORD] = chunk[to]! | (chunk[to + 1]! << 8) | (chunk[to + 2]! << 16) | (chunk[to + 3]! << 24);
-    return start;
-  }
-
   /** Makes room for `size` entries. */
   #grow(size: number): void {
     if (size * COLUMNS <= this.#columns.length) return;
@@ -324,14 +323,4 @@ export class NodeBatch implements Iterable<TrieNode> {
   #start(index: number): number {
     return this.#columns[index * COLUMNS + START]!;
   }
-}
-
-/** The same number for all nodes of one place, and hardly ever for two of different ones. The path is `bytes[start..start + length)`. */
-export function placeWord(owner: Uint8Array, bytes: Uint8Array, start: number, length: number): number {
-  // FNV-1a.
-  let mixed = owner.length === 0 ? 0x811c9dc5 : owner[0]! | (owner[1]! << 8) | (owner[2]! << 16) | (owner[3]! << 24);
-  for (let i = 0; i < length; i++) {
-    mixed = Math.imul(mixed ^ bytes[start + i]!, 0x01000193);
-  }
-  return mixed ^ (mixed >>> 15);
 }

@@ -62,6 +62,8 @@ export class ChunkedNodeCache implements NodeCache {
   #filling = 0;
   #chunk = new Uint8Array(0);
   #used = 0;
+  /** The place of the index that the last `take` found. */
+  #found = 0;
 
   /** @param bytesMax of chunks and index together, NODE_CACHE_BYTES_MIN at least */
   constructor(bytesMax: number) {
@@ -80,26 +82,46 @@ export class ChunkedNodeCache implements NodeCache {
   }
 
   get(hash: Uint8Array): Uint8Array | undefined {
-    const at = this.#find(hash);
-    if (at < 0) return undefined;
-    const rlp = this.#viewAt(at);
-    if (this.#index[at + 2]! <= this.#filling - this.#chunkCount / 2) this.#replace(at, hash, rlp);
+    const rlp = this.take(hash, 0);
+    if (rlp === undefined) return undefined;
+    const at = this.#found;
+    // Written again, a node of the older half stays.
+    if (this.#index[at + 2]! <= this.#filling - this.#chunkCount / 2) this.#addParts(hash, rlp);
     else this.#index[at + 3]! &= ~TAKEN;
     return rlp;
   }
 
+  /** Runs for each node that a block changes, as `add` does: neither calls a function. */
   take(bytes: Uint8Array, start: number): Uint8Array | undefined {
-    const at = this.#find(bytes, start);
-    if (at < 0) return undefined;
-    this.#index[at + 3]! |= TAKEN;
-    return this.#viewAt(at);
+    const index = this.#index;
+    const first = bytes[start]! | (bytes[start + 1]! << 8) | (bytes[start + 2]! << 16) | (bytes[start + 3]! << 24);
+    const second = bytes[start + 4]! | (bytes[start + 5]! << 8) | (bytes[start + 6]! << 16) | (bytes[start + 7]! << 24);
+    const set = (first & this.#setMask) * WAYS * WORDS;
+    for (let at = set; at < set + WAYS * WORDS; at += WORDS) {
+      if (index[at] !== first || index[at + 1] !== second) continue;
+      const number = index[at + 2]!;
+      if (number === 0 || number <= this.#filling - this.#chunkCount) continue;
+      const chunk = this.#chunks[number % this.#chunkCount]!;
+      const node = index[at + 3]!;
+      const from = (node >>> LENGTH_BITS) & START_MASK;
+      let same = 8;
+      while (same < HASH_LENGTH && chunk[from + same] === bytes[start + same]) same++;
+      if (same < HASH_LENGTH) continue;
+      index[at + 3] = node | TAKEN;
+      this.#found = at;
+      return chunk.subarray(from + HASH_LENGTH, from + HASH_LENGTH + (node & (LENGTH_LIMIT - 1)));
+    }
+    return undefined;
   }
 
   set(hash: Uint8Array, rlp: Uint8Array): void {
-    if (this.#find(hash) < 0) this.add(concatBytes(hash, rlp), 0, HASH_LENGTH + rlp.length);
+    if (this.get(hash) === undefined) this.#addParts(hash, rlp);
   }
 
-  /** Runs for each node of a block, so it calls nothing that it can do itself. */
+  #addParts(hash: Uint8Array, rlp: Uint8Array): void {
+    this.add(concatBytes(hash, rlp), 0, HASH_LENGTH + rlp.length);
+  }
+
   add(bytes: Uint8Array, start: number, end: number): void {
     const length = end - start - HASH_LENGTH;
     if (length >= LENGTH_LIMIT) return;
@@ -126,30 +148,6 @@ export class ChunkedNodeCache implements NodeCache {
     index[oldest + 1] = chunk[to + 4]! | (chunk[to + 5]! << 8) | (chunk[to + 6]! << 16) | (chunk[to + 7]! << 24);
     index[oldest + 2] = this.#filling;
     index[oldest + 3] = (to << LENGTH_BITS) | length;
-  }
-
-  /** Writes the node at `at` of the index again, so that it stays. */
-  #replace(at: number, hash: Uint8Array, rlp: Uint8Array): void {
-    this.#index[at + 3]! |= TAKEN;
-    this.add(concatBytes(hash, rlp), 0, HASH_LENGTH + rlp.length);
-  }
-
-  #find(hash: Uint8Array, offset = 0): number {
-    const index = this.#index;
-    const first = hash[offset]! | (hash[offset + 1]! << 8) | (hash[offset + 2]! << 16) | (hash[offset + 3]! << 24);
-    const second = hash[offset + 4]! | (hash[offset + 5]! << 8) | (hash[offset + 6]! << 16) | (hash[offset + 7]! << 24);
-    const start = (first & this.#setMask) * WAYS * WORDS;
-    for (let at = start; at < start + WAYS * WORDS; at += WORDS) {
-      if (index[at] !== first || index[at + 1] !== second) continue;
-      const number = index[at + 2]!;
-      if (number === 0 || number <= this.#filling - this.#chunkCount) continue;
-      const bytes = this.#chunks[number % this.#chunkCount]!;
-      const from = (index[at + 3]! >>> LENGTH_BITS) & START_MASK;
-      let same = 8;
-      while (same < HASH_LENGTH && bytes[from + same] === hash[offset + same]) same++;
-      if (same === HASH_LENGTH) return at;
-    }
-    return -1;
   }
 
   /** Begins a chunk, which replaces the oldest. */
@@ -205,14 +203,6 @@ export class ChunkedNodeCache implements NodeCache {
       if (index[at + 2] === number && index[at + 3] === node) return at;
     }
     return -1;
-  }
-
-  /** RLP of the node that the place `at` of the index refers to. */
-  #viewAt(at: number): Uint8Array {
-    const node = this.#index[at + 3]!;
-    const from = ((node >>> LENGTH_BITS) & START_MASK) + HASH_LENGTH;
-    const chunk = this.#chunks[this.#index[at + 2]! % this.#chunkCount]!;
-    return chunk.subarray(from, from + (node & (LENGTH_LIMIT - 1)));
   }
 }
 

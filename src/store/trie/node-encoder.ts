@@ -1,6 +1,6 @@
 import { equalBytes } from "../../base/primitives/bytes.ts";
 import { keccak256Message, keccakMessage } from "../../base/primitives/keccak.ts";
-import { hexPrefixLength, writeHexPrefix, writeLeafPath } from "./nibbles.ts";
+import { hexPrefixLength, writeHexPrefix } from "./nibbles.ts";
 import { type BranchNode, HASH_LENGTH, type ShortNode } from "./node.ts";
 
 /** The RLP of a node: the first `length` bytes of `bytes`, which the next encoding overwrites. */
@@ -73,10 +73,15 @@ export function writeLeaf(
   } else at = writePrefix(0xc0, payload, out, at);
   if (pathLength > 55) at = writePrefix(0x80, pathLength, out, at);
   else if (pathLength > 1) out[at++] = 0x80 + pathLength;
-  at = writeLeafPath(key, depth, out, at);
-  if (value.length < 56 || value.length > 255) return writeString(value, out, at);
-  out[at++] = 0xb8;
-  out[at++] = value.length;
+  // The flag, with the first nibble where their number is odd.
+  out[at++] = depth % 2 === 0 ? 0x20 : 0x30 | (key[depth >> 1]! & 15);
+  for (let i = (depth + 1) >> 1; i < key.length; i++) out[at++] = key[i]!;
+  if (value.length < 2 || value.length > 255) return writeString(value, out, at);
+  if (value.length < 56) out[at++] = 0x80 + value.length;
+  else {
+    out[at++] = 0xb8;
+    out[at++] = value.length;
+  }
   out.set(value, at);
   return at + value.length;
 }
@@ -86,8 +91,9 @@ export function leafPayloadLength(key: Uint8Array, depth: number, value: Uint8Ar
   const pathLength = 1 + ((key.length * 2 - depth) >> 1);
   // A packed path of one byte is below 0x40, so it is its own RLP.
   const pathItem = pathLength === 1 ? 1 : pathLength < 56 ? 1 + pathLength : prefixLength(pathLength) + pathLength;
-  if (value.length > 55 && value.length < 256) return pathItem + 2 + value.length;
-  return pathItem + stringLength(value);
+  // Nearly all values are accounts, or slots.
+  if (value.length < 2 || value.length > 255) return pathItem + stringLength(value);
+  return pathItem + (value.length < 56 ? 1 : 2) + value.length;
 }
 
 export function encodeBranch({ old, changed, references, value }: BranchChange): EncodedNode {

@@ -124,18 +124,9 @@ export function referenceStart(rlp: Uint8Array, at: number): number {
 
 /** The bytes of the string item `rlp[start..end)`, a view. */
 export function stringContent(rlp: Uint8Array, start: number, end: number): Uint8Array {
-  const from = contentStart(rlp, start);
+  const first = rlp[start]!;
+  const from = first < 0x80 ? start : first < 0xb8 ? start + 1 : start + 1 + first - 0xb7;
   return from === end ? EMPTY_BYTES : rlp.subarray(from, end);
-}
-
-/** Where the content of the item at `at` begins. */
-export function contentStart(rlp: Uint8Array, at: number): number {
-  const first = rlp[at]!;
-  if (first < 0x80) return at;
-  if (first < 0xb8) return at + 1;
-  if (first < 0xc0) return at + 1 + first - 0xb7;
-  if (first < 0xf8) return at + 1;
-  return at + 1 + first - 0xf7;
 }
 
 function itemEnd(rlp: Uint8Array, at: number): number {
@@ -143,7 +134,7 @@ function itemEnd(rlp: Uint8Array, at: number): number {
   if (first < 0x80) return at + 1;
   if (first < 0xb8) return at + 1 + first - 0x80;
   if (first >= 0xc0 && first < 0xf8) return at + 1 + first - 0xc0;
-  const start = contentStart(rlp, at);
+  const start = at + 1 + first - (first < 0xc0 ? 0xb7 : 0xf7);
   let length = 0;
   for (let i = at + 1; i < start; i++) length = length * 256 + rlp[i]!;
   return start + length;

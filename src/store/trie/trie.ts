@@ -63,7 +63,7 @@ export function createTrie(nodes: TrieNodeReader, cache: NodeCache, owner: Uint8
           batch.addHashed(owner, bytes, pathStart, depth, length);
           if (cachesLeaves || !isLeaf) batch.cacheLast(cache);
         },
-        replace: (path, depth, hash) => batch.replace(owner, path, depth, hash),
+        replace: (path, depth, hash) => batch.note(owner, path, depth, hash),
       };
       const modules = { source, changes: values.length === 0 ? changes : withValues(changes, values), sink };
       // To hash nodes in pairs takes a module whose compilation a process with small blocks need not wait for.

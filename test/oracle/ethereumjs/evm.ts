@@ -1,6 +1,6 @@
 import type { EVM, ExecResult, PrecompileInput } from "@ethereumjs/evm";
 import { invariant } from "../../../src/base/errors.ts";
-import { type Hardfork, isAtLeast } from "../../../src/base/params/hardforks.ts";
+import { type Hardfork, RULES_AT } from "../../../src/base/params/hardforks.ts";
 import { type Address, addressFromBytes, addressToBytes } from "../../../src/base/primitives/address.ts";
 import { EMPTY_BYTES } from "../../../src/base/primitives/bytes.ts";
 import { hashFromBytes, hashToBytes } from "../../../src/base/primitives/hash.ts";
@@ -148,7 +148,7 @@ export function libraryBlockchain(block: BlockContext) {
 
 /** EIP-2929: what is warm before the first opcode. */
 function warmUp(engine: EVM, message: Message, { hardfork }: BlockContext): void {
-  if (!isAtLeast(hardfork, "berlin")) return;
+  if (!RULES_AT[hardfork].berlin) return;
   const warm = (address: string) => engine.journal.addAlwaysWarmAddress(address);
   for (const address of engine.precompiles.keys()) warm(address);
   warm(message.caller);
@@ -212,7 +212,7 @@ export function logOf([address, topics, data]: readonly [Uint8Array, readonly Ui
 
 function selfDestructsOf({ selfdestruct, createdAddresses }: ExecResult, hardfork: Hardfork): Address[] {
   const all = [...(selfdestruct?.keys() ?? [])] as Address[];
-  if (!isAtLeast(hardfork, "cancun")) return all;
+  if (!RULES_AT[hardfork].cancun) return all;
   return all.filter((address) => createdAddresses?.has(address));
 }
 

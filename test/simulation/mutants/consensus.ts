@@ -16,7 +16,7 @@ export const CONSENSUS_MUTANTS: readonly Mutant[] = [
     patches: [
       {
         file: "src/consensus/candidates.ts",
-        from: `    proposal.height === input.height &&\n    proposal.time.seconds === input.time.seconds &&\n    proposal.time.nanos === input.time.nanos &&\n    proposal.proposer === input.proposer &&\n    isSameMisbehavior(proposal, input) &&\n    txs.length === input.txs.length &&\n    txs.every((tx, i) => tx === input.txs[i] || equalBytes(tx, input.txs[i]!))`,
+        from: `    proposal.height === input.height &&\n    proposal.time.seconds === input.time.seconds &&\n    proposal.time.nanos === input.time.nanos &&\n    proposal.proposer === input.proposer &&\n    (proposal.misbehavior === input.misbehavior || isSameMisbehavior(proposal, input)) &&\n    (txs === input.txs || areSameTransactions(txs, input.txs))`,
         to: `    proposal.height === input.height && isSameMisbehavior(proposal, input) && txs.length > 0`,
       },
     ],
@@ -147,8 +147,8 @@ export const CONSENSUS_MUTANTS: readonly Mutant[] = [
     patches: [
       {
         file: "src/consensus/candidates.ts",
-        from: `    txs.every((tx, i) => tx === input.txs[i] || equalBytes(tx, input.txs[i]!))`,
-        to: `    equalBytes(txs[0] ?? new Uint8Array(), input.txs[0] ?? new Uint8Array())`,
+        from: `ours.every((tx, i) => tx === theirs[i] || equalBytes(tx, theirs[i]!));`,
+        to: `equalBytes(ours[0] ?? new Uint8Array(), theirs[0] ?? new Uint8Array());`,
       },
     ],
     plan: { engine: "cometbft", nodes: 4 },

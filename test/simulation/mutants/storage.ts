@@ -222,8 +222,8 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
     patches: [
       {
         file: "src/chain/store/write-guard.ts",
-        from: `    return this.#freeBytes() >= FREE_BYTES_MIN;`,
-        to: `    return this.#freeBytes() >= 0;`,
+        from: `this.#poison === undefined && this.#freeBytes() >= FREE_BYTES_MIN;`,
+        to: `this.#poison === undefined && this.#freeBytes() >= 0;`,
       },
     ],
     plan: { engine: "solo" },

@@ -97,20 +97,18 @@ class PlainItems {
       if (first === 0) this.#isPlain = false;
       return BigInt(first);
     }
-    const length = this.#short(lengthMax);
-    const start = this.#next;
-    this.#skip(length);
+    const start = this.#short(lengthMax);
     if (!this.#isPlain) return 0n;
-    if (length > 0 && this.#bytes[start] === 0) this.#isPlain = false;
+    if (this.#next > start && this.#bytes[start] === 0) this.#isPlain = false;
     return readBigint(this.#bytes, start, this.#next);
   }
 
   /** 20 bytes, or null for none. */
   recipient(): Address | null {
-    const bytes = this.#take(this.#short(20));
-    if (bytes.length === 0) return null;
-    if (bytes.length !== 20) this.#isPlain = false;
-    return bytesToHex(bytes) as Address;
+    const start = this.#short(20);
+    if (!this.#isPlain || this.#next === start) return null;
+    if (this.#next !== start + 20) this.#isPlain = false;
+    return bytesToHex(this.#bytes.subarray(start, this.#next)) as Address;
   }
 
   bytes(): Uint8Array {
@@ -119,12 +117,16 @@ class PlainItems {
       this.#next++;
       return this.#bytes.subarray(this.#next - 1, this.#next);
     }
-    if (first <= 0xb7) return this.#take(this.#short(55));
-    const lengthBytes = first - 0xb7;
-    const length = this.#length(this.#next + 1, lengthBytes);
-    if (first >= 0xc0 || length < 56) this.#isPlain = false;
-    this.#next += 1 + lengthBytes;
-    return this.#take(length);
+    let start = this.#next;
+    if (first <= 0xb7) start = this.#short(55);
+    else {
+      const lengthBytes = first - 0xb7;
+      const length = this.#length(start + 1, lengthBytes);
+      start += 1 + lengthBytes;
+      if (first >= 0xc0 || length < 56 || !(start + length <= this.#bytes.length)) this.#isPlain = false;
+      else this.#next = start + length;
+    }
+    return this.#isPlain && this.#next > start ? this.#bytes.subarray(start, this.#next) : EMPTY_BYTES;
   }
 
   emptyList(): AccessList {
@@ -132,25 +134,15 @@ class PlainItems {
     return NO_ACCESS_LIST;
   }
 
-  /** The length of a string of at most 55 bytes, whose content is next. */
+  /** Passes over a string of at most 55 bytes; where its content begins. */
   #short(lengthMax: number): number {
     const length = (this.#bytes[this.#next] ?? 0) - 0x80;
-    this.#next++;
-    if (length < 0 || length > lengthMax) this.#isPlain = false;
+    const start = this.#next + 1;
+    if (length < 0 || length > lengthMax || start + length > this.#bytes.length) this.#isPlain = false;
     // A single byte below 0x80 is its own encoding.
-    if (length === 1 && this.#bytes[this.#next]! < 0x80) this.#isPlain = false;
-    return length;
-  }
-
-  #take(length: number): Uint8Array {
-    const start = this.#next;
-    this.#skip(length);
-    return this.#isPlain && length > 0 ? this.#bytes.subarray(start, this.#next) : EMPTY_BYTES;
-  }
-
-  #skip(length: number): void {
-    if (this.#next + length > this.#bytes.length) this.#isPlain = false;
-    if (this.#isPlain) this.#next += length;
+    if (length === 1 && this.#bytes[start]! < 0x80) this.#isPlain = false;
+    this.#next = this.#isPlain ? start + length : start;
+    return start;
   }
 
   /** A length in `count` bytes; NaN if it has leading zeros or more than 32 bits. */

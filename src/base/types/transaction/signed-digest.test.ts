@@ -10,7 +10,7 @@ import {
   signatureBytes,
 } from "../../crypto/secp256k1.ts";
 import { NodeError } from "../../errors.ts";
-import { HARDFORKS, type Hardfork, isAtLeast } from "../../params/hardforks.ts";
+import { HARDFORKS, type Hardfork, RULES_AT } from "../../params/hardforks.ts";
 import { addressToBytes } from "../../primitives/address.ts";
 import { concatBytes } from "../../primitives/bytes.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
@@ -42,11 +42,11 @@ const hardforks = fc.oneof(fc.constant("osaka" as const), fc.constantFrom(...HAR
 
 /** The rules by integers, as EIP-2 and EIP-155 state them. */
 function parityByRule({ type, v, r, s }: Transaction, hardfork: Hardfork): 0 | 1 | undefined {
-  const sMax = isAtLeast(hardfork, "homestead") ? SECP256K1_HALF_ORDER : SECP256K1_ORDER - 1n;
+  const sMax = RULES_AT[hardfork].homestead ? SECP256K1_HALF_ORDER : SECP256K1_ORDER - 1n;
   if (r < 1n || r >= SECP256K1_ORDER || s < 1n || s > sMax) return undefined;
   if (type !== 0) return v === 0n ? 0 : v === 1n ? 1 : undefined;
   if (v === 27n || v === 28n) return v === 27n ? 0 : 1;
-  if (v < 35n || !isAtLeast(hardfork, "spuriousDragon")) return undefined;
+  if (v < 35n || !RULES_AT[hardfork].spuriousDragon) return undefined;
   return v % 2n === 1n ? 0 : 1;
 }
 

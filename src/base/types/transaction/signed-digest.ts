@@ -1,6 +1,6 @@
 import { hasLowS, hasScalars } from "../../crypto/secp256k1.ts";
 import type { SignedDigest } from "../../crypto/secp256k1-backend.ts";
-import { type Hardfork, isAtLeast } from "../../params/hardforks.ts";
+import { type Hardfork, RULES_AT } from "../../params/hardforks.ts";
 import { bigintToBytes, readBigint } from "../../primitives/bytes.ts";
 import { keccak256 } from "../../primitives/keccak.ts";
 import { encodeRlp, rlpItemEnd, rlpListBounds, rlpListLength, writeRlpListPrefix } from "../../primitives/rlp.ts";
@@ -29,13 +29,11 @@ export function readSignedDigest(raw: Uint8Array, hardfork: Hardfork): SignedDig
   const type = (raw[0]! >= 0xc0 ? 0 : raw[0]!) as Transaction["type"];
   if (!isTransactionTypeSupported(type, hardfork)) throw new TransactionTypeNotSupportedError(type);
   const { start } = rlpListBounds(raw, type === 0 ? 0 : 1);
-  let end = start;
-  for (let left = FIELD_COUNT[type]; left > 0; left--) end = rlpItemEnd(raw, end);
-
+  const end = rlpItemEnd(raw, start, FIELD_COUNT[type]);
   const rStart = rlpItemEnd(raw, end);
   const v = readBigint(raw, contentStart(raw, end), rStart);
   const chainId = type === 0 ? chainIdFromV(v) : undefined;
-  if (chainId !== undefined && !isAtLeast(hardfork, "spuriousDragon")) return undefined;
+  if (chainId !== undefined && !RULES_AT[hardfork].spuriousDragon) return undefined;
   const yParity = parityIn(type, v, chainId);
   if (yParity === undefined) return undefined;
 
@@ -47,7 +45,7 @@ export function readSignedDigest(raw: Uint8Array, hardfork: Hardfork): SignedDig
   signature.set(r, 32 - r.length);
   signature.set(s, 64 - s.length);
   const signed = { digest: signedHash(type, raw.subarray(start, end), chainId), signature, yParity };
-  const isInRange = hasScalars(signed) && (hasLowS(signed) || !isAtLeast(hardfork, "homestead"));
+  const isInRange = hasScalars(signed) && (hasLowS(signed) || !RULES_AT[hardfork].homestead);
   return isInRange ? signed : undefined;
 }
 

@@ -1,4 +1,4 @@
-import { type Hardfork, isAtLeast } from "../../params/hardforks.ts";
+import { type Hardfork, RULES_AT } from "../../params/hardforks.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 
@@ -107,5 +107,5 @@ export function transactionTypeSince(type: Transaction["type"]): Hardfork {
 }
 
 export function isTransactionTypeSupported(type: Transaction["type"], hardfork: Hardfork): boolean {
-  return isAtLeast(hardfork, SINCE[type]);
+  return RULES_AT[hardfork][SINCE[type]];
 }

@@ -17,9 +17,8 @@ export class FollowedView extends StoreView {
   /** The rows that are read have everything up to it. */
   #followed: HeadPosition | undefined;
   #base: number;
-  #head: number;
-  /** Log position after the head. */
-  #end: number;
+  /** @property end log position after it */
+  override newest: { readonly number: number; readonly end: number };
   /** Blocks forgotten because they are merged. */
   #merged: number;
   /** Blocks before it are all in the log index. */
@@ -43,17 +42,13 @@ export class FollowedView extends StoreView {
     this.#unwritten = unwritten;
     this.#base = published.read().base;
     this.#merged = Math.max(this.#base, index.merge.mergedBlocks);
-    this.#head = this.#merged - 1;
-    this.#end = this.#merged === this.#base ? 0 : log.record(this.positionOf(this.#head)).end;
+    const number = this.#merged - 1;
+    this.newest = { number, end: this.#merged === this.#base ? 0 : log.record(this.positionOf(number)).end };
   }
 
   /** What was published when `follow` was last called. */
   get followed(): HeadPosition | undefined {
     return this.#followed;
-  }
-
-  override head(): number {
-    return this.#head;
   }
 
   override base(): number {
@@ -80,10 +75,10 @@ export class FollowedView extends StoreView {
   /** Goes on to the published head; false where blocks between the two were removed: the store must be opened anew. */
   follow(published: HeadPosition): boolean {
     const { number, end, mergedBlocks, base, logStart } = published;
-    if (number > this.#head) {
+    if (number > this.newest.number) {
       this.log.extendTo(end);
       // Removed by now, if not when the head was published.
-      if (this.#end > 0 && this.log.start > this.#end) return false;
+      if (this.newest.end > 0 && this.log.start > this.newest.end) return false;
     }
     if (base !== this.#base || this.index.accounts.base !== published.stateBase) {
       this.#base = base;
@@ -92,15 +87,14 @@ export class FollowedView extends StoreView {
     // Of the same moment as the rows that are read from now on.
     const written = this.index.applied()?.number ?? -1;
     this.#unwritten.forgetUpTo(written);
-    if (number > this.#head) {
-      for (const { position, payload, end } of this.log.records(this.#end)) {
+    if (number > this.newest.number) {
+      for (const { position, payload, end } of this.log.records(this.newest.end)) {
         const { number: next, hash } = decodePrefix(payload);
         const rows = decodeChangeRows(payload);
-        this.#head = next;
-        this.#end = end;
+        this.newest = { number: next, end };
         this.index.rememberVersions(next, position, rows);
         if (next > written) this.#unwritten.add({ number: next, hash, position, codes: rows.codes });
-        if (this.#head === number) break;
+        if (this.newest.number === number) break;
       }
       this.headState.forget();
     }
@@ -121,12 +115,12 @@ export class FollowedView extends StoreView {
   /** The logs of all blocks up to the head: reads the blocks whose logs are not in rows yet, some hundreds at first. */
   logIndex(): LogIndex {
     const { logs } = this.index;
-    if (this.#indexedLogs > this.#head) return logs;
+    if (this.#indexedLogs > this.newest.number) return logs;
     logs.forgetMerged();
-    for (let number = Math.max(this.#base, logs.knownBlocks); number <= this.#head; number++) {
+    for (let number = Math.max(this.#base, logs.knownBlocks); number <= this.newest.number; number++) {
       logs.remember(this.blocks.block(number));
     }
-    this.#indexedLogs = this.#head + 1;
+    this.#indexedLogs = this.newest.number + 1;
     return logs;
   }
 

@@ -120,7 +120,7 @@ export class StoreFollower implements ReadableBlockStore {
   }
 
   head(): number {
-    return this.#view.head();
+    return this.#view.newest.number;
   }
 
   base(): number {

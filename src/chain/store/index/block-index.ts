@@ -19,7 +19,6 @@ import { LogIndex } from "../../logs/log-index.ts";
 import {
   ACCOUNT_ENTRY_BYTES_MAX,
   accountEntryValue,
-  type ChangeRow,
   type ChangeRows,
   SLOT_ENTRY_BYTES_MAX,
   slotEntryValue,
@@ -239,8 +238,13 @@ export class BlockIndex implements MergedTables {
 
   /** The part of `remember` that a reader in another thread needs, where the writer has written the rows. */
   rememberVersions(number: number, position: number, rows: ChangeRows): void {
-    for (const row of rows.accounts) this.accounts.remember(number, placed(row, position));
-    for (const row of rows.slots) this.slots.remember(number, placed(row, position));
+    const payload = LogReader.payloadPosition(position, 0);
+    for (const { key, value, offset } of rows.accounts) {
+      this.accounts.remember(number, { key, value, position: payload + offset });
+    }
+    for (const { key, value, offset } of rows.slots) {
+      this.slots.remember(number, { key, value, position: payload + offset });
+    }
   }
 
   /** Drops what a reader remembered of blocks that the writer has merged: all before block `number`. */
@@ -272,10 +276,6 @@ export class BlockIndex implements MergedTables {
     this.#undoMarks.clear();
     rollBackIndex(this.#kv, this, last, removed, nodesBack);
   }
-}
-
-function placed({ key, value, offset }: ChangeRow, position: number) {
-  return { key, value, position: LogReader.payloadPosition(position, offset) };
 }
 
 /** The accounts and slots of all states, whose old values are in the records of the log. */

@@ -1,5 +1,5 @@
 import { type Hash, hashToBytes } from "../../../base/primitives/hash.ts";
-import { ByteReader, ByteWriter } from "../../../store/storage/byte-io.ts";
+import { ByteReader, ByteWriter, writeVarint } from "../../../store/storage/byte-io.ts";
 import type { Kv, KvReader, KvWriter, MissingRow } from "../../../store/storage/kv.ts";
 import { byPrefix, keyPrefix } from "../../../store/storage/row-order.ts";
 import { INDEX_FORMAT, META, numberFromKey, numberKey, TABLE, tableKey } from "../../../store/storage/schema.ts";
@@ -183,10 +183,14 @@ export function metaKey(name: string): Uint8Array {
   return tableKey(TABLE.meta, Buffer.from(name, "latin1"));
 }
 
+/** Of 53 bits. */
+const VARINT_LENGTH_MAX = 8;
+
 export function varints(...values: readonly number[]): Uint8Array {
-  const writer = new ByteWriter(16);
-  for (const value of values) writer.varint(value);
-  return writer.finish();
+  const row = new Uint8Array(VARINT_LENGTH_MAX * values.length);
+  let end = 0;
+  for (const value of values) end = writeVarint(value, row, end);
+  return row.subarray(0, end);
 }
 
 export function readVarint(row: Uint8Array | undefined): number | undefined {

@@ -7,6 +7,7 @@ import type { Block, ExecutedBlock } from "../../../base/types/block.ts";
 import type { Header } from "../../../base/types/header.ts";
 import type { Receipt } from "../../../base/types/receipt.ts";
 import type { StateChanges } from "../../../evm/state/reader.ts";
+import { changedAddresses } from "../../../evm/state/state-changes.ts";
 import { MalformedBytesError } from "../../../store/storage/byte-io.ts";
 import { LogCorruptionError, LogReader } from "../../../store/storage/log/log-reader.ts";
 import type { GasPayment, RecordItem } from "../../block-store.ts";
@@ -182,8 +183,8 @@ export class BlockReader {
   /** Notes the block after all others, just appended. @param payload of its record in the log */
   addHead(record: BlockRecord, payload: Uint8Array): void {
     const { hash, header } = record.block;
-    const { accounts } = record.changes;
-    const changed = accounts.length > CHANGED_MAX ? undefined : accounts.map(({ address }) => address);
+    const { changes } = record;
+    const changed = changes.accounts.length > CHANGED_MAX ? undefined : changedAddresses(changes);
     this.#decoded.addHead(header.number, new DecodedRecord(record, payload, changed));
     this.#hashes[header.number % CACHED_MAX] = { number: header.number, hash };
   }

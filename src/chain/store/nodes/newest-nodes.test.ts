@@ -30,7 +30,7 @@ function batchOf(changes: readonly { readonly place: number; readonly length: nu
   const batch = new NodeBatch();
   for (const { place, length } of changes) {
     const { owner, path } = keyOf(place);
-    batch.replace(owner, path, path.length, new Uint8Array(32));
+    batch.note(owner, path, path.length, new Uint8Array(32));
     if (length !== undefined) batch.add(owner, path, path.length, nodeOf(place, length), length);
   }
   return batch;

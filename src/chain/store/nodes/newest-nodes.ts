@@ -2,7 +2,7 @@ import { invariant } from "../../../base/errors.ts";
 import { copyShared } from "../../../base/primitives/slab.ts";
 import { byPrefix } from "../../../store/storage/row-order.ts";
 import { HASH_LENGTH } from "../../../store/trie/node.ts";
-import { type NodeBatch, placeWord } from "../../../store/trie/node-batch.ts";
+import type { NodeBatch } from "../../../store/trie/node-batch.ts";
 import type { WaitingNode, WaitingNodes } from "./pending-nodes.ts";
 
 const TABLE_MIN = 1_024;
@@ -200,4 +200,14 @@ export class NewestNodes implements WaitingNodes {
       this.#table[at] = place + 1;
     }
   }
+}
+
+/** The same number for all nodes of a place, and hardly ever for two of different ones. The path is `bytes[start..start + length)`. */
+function placeWord(owner: Uint8Array, bytes: Uint8Array, start: number, length: number): number {
+  // FNV-1a.
+  let mixed = owner.length === 0 ? 0x811c9dc5 : owner[0]! | (owner[1]! << 8) | (owner[2]! << 16) | (owner[3]! << 24);
+  for (let i = 0; i < length; i++) {
+    mixed = Math.imul(mixed ^ bytes[start + i]!, 0x01000193);
+  }
+  return mixed ^ (mixed >>> 15);
 }

@@ -58,7 +58,7 @@ test("NodeHistory finds every version of a place in rows that have many of them,
     const rlp = encodeRlp([...children, new Uint8Array(0)]);
     const hash = keccak256(rlp);
     const batch = new NodeBatch();
-    if (before !== undefined) batch.replace(owner, path, 0, before.hash);
+    if (before !== undefined) batch.note(owner, path, 0, before.hash);
     batch.add(owner, path, 0, rlp, rlp.length);
     history.remember(number, batch, table);
     table.remember(number, batch);

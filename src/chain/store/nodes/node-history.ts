@@ -1,4 +1,5 @@
-import { concatBytes, equalBytes, latin1FromBytes } from "../../../base/primitives/bytes.ts";
+import { concatBytes, equalBytes } from "../../../base/primitives/bytes.ts";
+import { encodedText } from "../../../base/primitives/hex.ts";
 import { keccak256 } from "../../../base/primitives/keccak.ts";
 import { copyShared } from "../../../base/primitives/slab.ts";
 import { Views } from "../../../base/primitives/views.ts";
@@ -116,7 +117,7 @@ export class NodeHistory {
       // Entries of one owner follow each other.
       if (columns[i * COLUMNS + OWNER] !== owner) {
         owner = columns[i * COLUMNS + OWNER]!;
-        ownerText = latin1FromBytes(batch.owner(i));
+        ownerText = encodedText(batch.owner(i), "latin1");
       }
       const place = ownerText + String.fromCharCode(columns[i * COLUMNS + SHORT_PATH]!);
       if (columns[i * COLUMNS + LENGTH] !== 0) added.set(place, i);
@@ -131,18 +132,11 @@ export class NodeHistory {
         const hasWord = columns[replacedAt * COLUMNS + HASH_WORD] === columns[entry * COLUMNS + HASH_WORD];
         if (hasWord && batch.hasHashOf(replacedAt, batch, entry)) continue;
       }
-      const versions = this.#versionsAt(place);
-      const old = replacedAt === undefined ? undefined : { batch, entry: replacedAt };
-      this.#note(versions, {
-        number,
-        batch,
-        entry,
-        before: old && versionBefore(old, versions.at(-1), before),
-      });
+      this.#note(place, number, batch, entry, replacedAt, before);
     }
     for (const [place, entry] of replaced) {
       if (added.has(place) || batch.owner(entry).length === 0 || batch.pathLength(entry) > 0) continue;
-      this.#note(this.#versionsAt(place), { number, batch, entry, before: undefined });
+      this.#note(place, number, batch, entry, undefined, before);
     }
   }
 
@@ -270,17 +264,28 @@ export class NodeHistory {
     return rlp === undefined || rlp.length === 0 ? EMPTY_TRIE_ROOT_BYTES : keccak256(rlp);
   }
 
-  #versionsAt(place: string): (Version | EncodedVersion)[] {
+  /** @param replacedAt the entry of the node that `entry` replaces, which `nodes` has */
+  #note(
+    place: string,
+    number: number,
+    batch: NodeBatch,
+    entry: number,
+    replacedAt: number | undefined,
+    nodes: TrieNodeReader,
+  ): void {
     let versions = this.#recent.get(place);
     if (versions === undefined) {
       versions = [];
       this.#recent.set(place, versions);
     }
-    return versions;
-  }
-
-  #note(versions: (Version | EncodedVersion)[], version: Version): void {
-    const noted = this.#encodesAtOnce ? this.#encodedVersion(versions.at(-1), version) : version;
+    const last = versions[versions.length - 1];
+    let before: Version["before"];
+    if (replacedAt !== undefined) {
+      const isLast = last !== undefined && "batch" in last && batch.hasHashOf(replacedAt, last.batch, last.entry);
+      before = isLast ? last : rlpBefore(batch, replacedAt, last, nodes);
+    }
+    const version = { number, batch, entry, before };
+    const noted = this.#encodesAtOnce ? this.#encodedVersion(last, version) : version;
     versions.push(noted);
     this.#noted.push(versions);
     this.#recentBytes += VERSION_BYTES;
@@ -407,16 +412,17 @@ function bytesOf(version: Version | EncodedVersion): number {
   return VERSION_BYTES + ("row" in version ? version.key.length + version.row.length : 0);
 }
 
-/** The version that `old`, an entry of a batch, was: the `last` one, or else a copy of its RLP. */
-function versionBefore(
-  { batch, entry }: Pick<Version, "batch" | "entry">,
+/** RLP of the node that `entry` of a batch replaces: of the `last` version if that was encoded at once, or else a copy. */
+function rlpBefore(
+  batch: NodeBatch,
+  entry: number,
   last: Version | EncodedVersion | undefined,
-  before: TrieNodeReader,
-): Version | Uint8Array | undefined {
-  if (last !== undefined && "row" in last) {
-    if (last.node !== undefined && batch.hasHash(entry, last.node)) return last.node.subarray(HASH_LENGTH);
-  } else if (last !== undefined && batch.hasHashOf(entry, last.batch, last.entry)) return last;
-  const rlp = before.node(batch.owner(entry), batch.path(entry), batch.hash(entry));
+  nodes: TrieNodeReader,
+): Uint8Array | undefined {
+  if (last !== undefined && "row" in last && last.node !== undefined && batch.hasHash(entry, last.node)) {
+    return last.node.subarray(HASH_LENGTH);
+  }
+  const rlp = nodes.node(batch.owner(entry), batch.path(entry), batch.hash(entry));
   return rlp && copyShared(rlp, 0, rlp.length);
 }
 

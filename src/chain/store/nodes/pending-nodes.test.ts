@@ -22,7 +22,7 @@ function batchOf(changes: Changes): NodeBatch {
   const batch = new NodeBatch();
   for (const { place, node } of changes) {
     const { owner, path } = keyOf(place);
-    if (node === undefined) batch.replace(owner, path, 3, new Uint8Array(32));
+    if (node === undefined) batch.note(owner, path, 3, new Uint8Array(32));
     else {
       const rlp = rlpOf(place, node);
       batch.add(owner, path, 3, rlp, rlp.length);

@@ -68,21 +68,29 @@ export class PendingNodes implements WaitingNodes {
     this.#index(first);
   }
 
-  /** Puts the entries from number `first` on into both tables. */
+  /** Puts the entries from number `first` on into both tables. One loop, without a function for each entry, since blocks of few changes run it cold. */
   #index(first: number): void {
-    const { columns, size } = this.nodes;
+    const { nodes } = this;
+    const { columns, size } = nodes;
+    while ((this.#firstOf.length + size - first) * 2 > this.#byPlace.length) this.#growPlaces();
+    const table = this.#byPlace;
+    const mask = table.length - 1;
     for (let entry = first; entry < size; entry++) {
-      const place = this.#knownPlace(entry, columns[entry * COLUMNS + PLACE]!);
+      let at = columns[entry * COLUMNS + PLACE]! & mask;
+      while (table[at] !== 0 && !nodes.isSamePlace(this.#firstOf[table[at]! - 1]!, entry)) at = (at + 1) & mask;
+      if (table[at] === 0) {
+        table[at] = this.#firstOf.push(entry);
+        // While the path is in the cache of the processor: read for all places at once it takes three times as long.
+        this.#prefixOf.push(nodes.placePrefix(entry));
+        this.#newestOf.push(-1);
+      }
+      const place = table[at]! - 1;
       this.#placeOf.push(place);
       this.#replacedOf.push(this.#newestOf[place]!);
-      if (columns[entry * COLUMNS + LENGTH] === 0) {
-        this.#newestOf[place] = -1;
-      } else {
-        this.#newestOf[place] = entry;
-        if (this.#hashCount * 2 >= this.#byHash.length) this.#growHashes(entry);
-        this.#insertHash(entry, columns[entry * COLUMNS + HASH_WORD]!);
-      }
+      this.#newestOf[place] = columns[entry * COLUMNS + LENGTH] === 0 ? -1 : entry;
     }
+    if ((this.#hashCount + size - first) * 2 > this.#byHash.length) this.#growHashes(size);
+    else this.#insertHashes(first, size);
   }
 
   /** Removes the nodes of the blocks after `number`. */
@@ -123,24 +131,6 @@ export class PendingNodes implements WaitingNodes {
     return byPrefix(this.places, (place) => this.#prefixOf[place]!);
   }
 
-  /** Number of the place of `entry`, a new one if need be. @param word as `placeWord` */
-  #knownPlace(entry: number, word: number): number {
-    if (this.#firstOf.length * 2 >= this.#byPlace.length) this.#growPlaces();
-    const mask = this.#byPlace.length - 1;
-    let at = word & mask;
-    for (; this.#byPlace[at] !== 0; at = (at + 1) & mask) {
-      const place = this.#byPlace[at]! - 1;
-      if (this.nodes.isSamePlace(this.#firstOf[place]!, entry)) return place;
-    }
-    const place = this.#firstOf.length;
-    this.#byPlace[at] = place + 1;
-    this.#firstOf.push(entry);
-    // While the path is in the cache of the processor: read for all places at once it takes three times as long.
-    this.#prefixOf.push(this.nodes.placePrefix(entry));
-    this.#newestOf.push(-1);
-    return place;
-  }
-
   /** Removes the last entry. */
   #remove(entry: number): void {
     const place = this.#placeOf.pop()!;
@@ -168,10 +158,6 @@ export class PendingNodes implements WaitingNodes {
 
   #growPlaces(): void {
     this.#byPlace = new Int32Array(this.#byPlace.length * 2);
-    this.#fillPlaces();
-  }
-
-  #fillPlaces(): void {
     const mask = this.#byPlace.length - 1;
     const { columns } = this.nodes;
     for (const [place, entry] of this.#firstOf.entries()) {
@@ -181,23 +167,25 @@ export class PendingNodes implements WaitingNodes {
     }
   }
 
-  /** Doubles the table of hashes, which has the nodes before entry `end`. */
+  /** Makes a larger table of hashes for the nodes before entry `end`. */
   #growHashes(end: number): void {
-    this.#byHash = new Int32Array(this.#byHash.length * 2);
+    this.#byHash = new Int32Array(2 ** Math.ceil(Math.log2(end * 4)));
     this.#hashCount = 0;
-    const { columns } = this.nodes;
-    for (let row = 0; row < end * COLUMNS; row += COLUMNS) {
-      if (columns[row + LENGTH] !== 0) this.#insertHash(row / COLUMNS, columns[row + HASH_WORD]!);
-    }
+    this.#insertHashes(0, end);
   }
 
-  /** @param word first four bytes of the hash */
-  #insertHash(entry: number, word: number): void {
-    this.#hashCount++;
-    const mask = this.#byHash.length - 1;
-    let at = word & mask;
-    while (this.#byHash[at] !== 0) at = (at + 1) & mask;
-    this.#byHash[at] = entry + 1;
+  /** Puts the nodes among the entries from `first` to `end` into the table of hashes, which has room for them. */
+  #insertHashes(first: number, end: number): void {
+    const { columns } = this.nodes;
+    const table = this.#byHash;
+    const mask = table.length - 1;
+    for (let entry = first; entry < end; entry++) {
+      if (columns[entry * COLUMNS + LENGTH] === 0) continue;
+      let at = columns[entry * COLUMNS + HASH_WORD]! & mask;
+      while (table[at] !== 0) at = (at + 1) & mask;
+      table[at] = entry + 1;
+      this.#hashCount++;
+    }
   }
 }
 

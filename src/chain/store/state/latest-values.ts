@@ -58,19 +58,14 @@ export class LatestValues implements Latest {
     const at = this.#find(key, hash);
     if (at >= 0) return this.#valueAt(at);
     const value = this.#rows.latest(key);
-    this.#put(key, value, hash, at);
+    this.set(key, value);
     return value;
   }
 
   /** @param value undefined if none */
   set(key: Uint8Array, value: Uint8Array | undefined): void {
     const hash = keyHash(key, 0, this.#keyLength);
-    this.#put(key, value, hash, this.#find(key, hash));
-  }
-
-  /** @param place of the key's line, -1 if it has none */
-  #put(key: Uint8Array, value: Uint8Array | undefined, hash: number, place: number): void {
-    let at = place;
+    let at = this.#find(key, hash);
     const length = value?.length ?? 0;
     if (1 + this.#keyLength + length > this.#lineLength) {
       if (at >= 0) this.#lines[at] = FREE;

@@ -2,7 +2,7 @@ import { blobParamsAt } from "../../../base/params/blob-schedule.ts";
 import type { ChainConfig } from "../../../base/params/chain-config.ts";
 import { executionGasMaxOf } from "../../../base/params/execution-limits.ts";
 import { GAS_PER_BLOB } from "../../../base/params/gas.ts";
-import { type Hardfork, isAtLeast } from "../../../base/params/hardforks.ts";
+import { type Hardfork, RULES_AT } from "../../../base/params/hardforks.ts";
 import type { Address } from "../../../base/primitives/address.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
 import { keccak256Hash } from "../../../base/primitives/keccak.ts";
@@ -151,7 +151,7 @@ export class BlockExecution {
     this.#modules = modules;
     const gasPool = fullGasPool(header.gasLimit, blobGasMax);
     this.#environment = { evm, block: context, state, gasPool, executesKnownCode };
-    this.#accesses = isAtLeast(context.hardfork, "amsterdam") ? new AccessListBuilder(state) : undefined;
+    this.#accesses = RULES_AT[context.hardfork].amsterdam ? new AccessListBuilder(state) : undefined;
     const ancestry = env.hasParentHash === false ? { ...header, parentHash: undefined } : header;
     storeAncestry(ancestry, this.#environment, this.#stepOf(0));
   }
@@ -240,7 +240,7 @@ export class BlockExecution {
   }): BlockOutcome {
     const { state, baseRoot, blobGasMax } = this.#env;
     const { hardfork } = this.context;
-    const hasRequests = isAtLeast(hardfork, "prague");
+    const hasRequests = RULES_AT[hardfork].prague;
     const step = this.#stepOf(this.#receipts.length + 1);
     if (withdrawals) step((onAccess) => applyWithdrawals(withdrawals, state, onAccess));
     const requests = hasRequests ? this.#takeRequests(step) : [];
@@ -336,7 +336,7 @@ function receiptOf(
   const { cumulativeGasUsed, effectiveGasPrice } = context;
   return {
     type: tx.type,
-    ...(isAtLeast(context.hardfork, "byzantium")
+    ...(RULES_AT[context.hardfork].byzantium
       ? { status: outcome === "success" ? 1 : 0 }
       : { postState: context.stateRoot() }),
     cumulativeGasUsed,

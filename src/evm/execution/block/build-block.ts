@@ -1,20 +1,13 @@
 import { blobParamsAt } from "../../../base/params/blob-schedule.ts";
 import type { ChainConfig } from "../../../base/params/chain-config.ts";
 import { nextBaseFee, nextExcessBlobGas } from "../../../base/params/fees.ts";
-import { hardforkAt, isAtLeast } from "../../../base/params/hardforks.ts";
+import { hardforkAt, RULES_AT } from "../../../base/params/hardforks.ts";
 import type { Address } from "../../../base/primitives/address.ts";
 import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
 import { type Hash, ZERO_HASH } from "../../../base/primitives/hash.ts";
 import type { ExecutedBlock, Withdrawal } from "../../../base/types/block.ts";
-import { EMPTY_BLOCK_ACCESS_LIST_HASH } from "../../../base/types/block-access-list.ts";
 import { encodeWithdrawal } from "../../../base/types/block-codec.ts";
-import { EMPTY_BLOOM } from "../../../base/types/bloom.ts";
-import {
-  EMPTY_REQUESTS_HASH,
-  EMPTY_TRIE_ROOT,
-  EMPTY_UNCLES_HASH,
-  EMPTY_WITHDRAWALS_ROOT,
-} from "../../../base/types/constants.ts";
+import { EMPTY_UNCLES_HASH } from "../../../base/types/constants.ts";
 import type { Header } from "../../../base/types/header.ts";
 import { headerHash } from "../../../base/types/header-codec.ts";
 import { encodeReceipt } from "../../../base/types/receipt-codec.ts";
@@ -27,7 +20,7 @@ import type { OpenHeader } from "../block-context.ts";
 import { checkMinimumTip } from "../transaction/validate-message.ts";
 import { checkAccountPermissions } from "../validation/account-permissions.ts";
 import { validateBlockSize } from "../validation/validate-body.ts";
-import { validateHeader } from "../validation/validate-header.ts";
+import { validateAttributes } from "../validation/validate-header.ts";
 import { accessListItemsMax } from "./access-list-builder.ts";
 import {
   type BlockEnv,
@@ -41,8 +34,6 @@ import {
 } from "./block-execution.ts";
 import { checkAccessListSize } from "./execute-block.ts";
 import { depositsOf } from "./system-calls.ts";
-
-const ZERO_NONCE = new Uint8Array(8);
 
 /** Of a header, whose optional fields are added one by one: a spread of what may be there takes V8 microseconds, and every block has twenty. */
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -97,10 +88,8 @@ export function createBlockBuilder(
   const { config } = modules;
   const { extraData = EMPTY_BYTES } = attributes;
   const header = openHeader(parent.header, parent.hash, attributes, config);
-  validateHeader(emptyBlockHeader(header, extraData, config), parent.header, config, {
-    isEqualTimeAllowed: true,
-    ...(attributes.forced && { areFeesForced: true }),
-  });
+  const rules = { isEqualTimeAllowed: true, areFeesForced: attributes.forced !== undefined };
+  validateAttributes({ ...header, extraData }, parent.header, config, rules);
   const env = {
     ...blockEnvOf(header, parent, config),
     accessListItemsMax: itemsBeforeEnd(header.gasLimit, attributes),
@@ -150,7 +139,7 @@ export class BlockBuilder extends BlockExecution {
     this.#beforeTransaction?.(tx);
     checkMinimumTip(tx, this.header.baseFeePerGas ?? 0n, this.#config);
     const added = this.addTransaction(tx, this.#allowed(tx, sender));
-    if (isAtLeast(this.context.hardfork, "prague")) depositsOf([added.receipt], this.#config.depositContractAddress);
+    if (RULES_AT[this.context.hardfork].prague) depositsOf([added.receipt], this.#config.depositContractAddress);
     this.#transactions.push(tx);
     return added;
   }
@@ -169,14 +158,14 @@ export class BlockBuilder extends BlockExecution {
    */
   seal(): SealedBlock {
     const { extraData = EMPTY_BYTES, systemUpdate } = this.#attributes;
-    const isShanghai = isAtLeast(this.context.hardfork, "shanghai");
+    const isShanghai = RULES_AT[this.context.hardfork].shanghai;
     const withdrawals = isShanghai ? (this.#attributes.withdrawals ?? []) : undefined;
     const outcome = this.finish({ withdrawals, systemUpdate });
     const transactions = this.#transactions;
     const content = { transactions, extraData, ...(withdrawals && { withdrawals }) };
     checkAccessListSize(this.header, outcome.accessList);
     const executed = sealBlock(this.header, content, outcome);
-    validateBlockSize(executed.block, this.#config);
+    validateBlockSize(executed.block, this.context.hardfork);
     return {
       executed,
       changes: outcome.changes,
@@ -186,27 +175,6 @@ export class BlockBuilder extends BlockExecution {
       accessList: outcome.encodedAccessList,
     };
   }
-}
-
-/** The header of an empty block with these fields: what `validateHeader` needs to see before execution. */
-function emptyBlockHeader(open: OpenHeader, extraData: Uint8Array, config: ChainConfig): Header {
-  const hardfork = hardforkAt(config, open);
-  const header: Mutable<Header> = {
-    ...open,
-    extraData,
-    sha3Uncles: EMPTY_UNCLES_HASH,
-    stateRoot: EMPTY_TRIE_ROOT,
-    transactionsRoot: EMPTY_TRIE_ROOT,
-    receiptsRoot: EMPTY_TRIE_ROOT,
-    logsBloom: EMPTY_BLOOM,
-    gasUsed: 0n,
-    nonce: ZERO_NONCE,
-  };
-  if (isAtLeast(hardfork, "shanghai")) header.withdrawalsRoot = EMPTY_WITHDRAWALS_ROOT;
-  if (open.excessBlobGas !== undefined) header.blobGasUsed = 0n;
-  if (isAtLeast(hardfork, "prague")) header.requestsHash = EMPTY_REQUESTS_HASH;
-  if (isAtLeast(hardfork, "amsterdam")) header.blockAccessListHash = EMPTY_BLOCK_ACCESS_LIST_HASH;
-  return header;
 }
 
 /**
@@ -234,12 +202,12 @@ export function openHeader(
     gasLimit,
     mixHash: prevRandao ?? ZERO_HASH,
   };
-  if (isAtLeast(hardfork, "london")) header.baseFeePerGas = forced?.baseFeePerGas ?? nextBaseFee(parent, config);
-  if (isAtLeast(hardfork, "cancun") && blobParams !== undefined) {
-    header.excessBlobGas = nextExcessBlobGas(parent, blobParams, isAtLeast(hardfork, "osaka"));
+  if (RULES_AT[hardfork].london) header.baseFeePerGas = forced?.baseFeePerGas ?? nextBaseFee(parent, config);
+  if (RULES_AT[hardfork].cancun && blobParams !== undefined) {
+    header.excessBlobGas = nextExcessBlobGas(parent, blobParams, RULES_AT[hardfork].osaka);
     header.parentBeaconBlockRoot = parentBeaconBlockRoot ?? ZERO_HASH;
   }
-  if (isAtLeast(hardfork, "amsterdam")) header.slotNumber = slotNumber ?? nextSlotNumber(parent);
+  if (RULES_AT[hardfork].amsterdam) header.slotNumber = slotNumber ?? nextSlotNumber(parent);
   return header;
 }
 

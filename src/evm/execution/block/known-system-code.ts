@@ -53,8 +53,12 @@ function takeNoRequests(address: Address, _data: Uint8Array, _block: BlockContex
   return true;
 }
 
-/** As SSTORE, which reads the slot, and leaves no trace of a value that the slot has already. */
+/**
+ * Sets a slot of a ring without reading what is there: it differs, unless the block has the time of the block before. Only a slot that becomes
+ * empty is read, since it may have been empty before.
+ */
 function store(state: WorldState, address: Address, index: bigint, value: bigint): void {
   const slot = hashFromBigint(index);
-  if (state.storage(address, slot) !== value) state.setStorage(address, slot, value);
+  if (value !== 0n) state.setStorage(address, slot, value, true);
+  else if (state.storage(address, slot) !== 0n) state.setStorage(address, slot, 0n);
 }

@@ -1,4 +1,4 @@
-import { type Hardfork, isAtLeast } from "../../../base/params/hardforks.ts";
+import { type Hardfork, RULES_AT } from "../../../base/params/hardforks.ts";
 import type { Withdrawal } from "../../../base/types/block.ts";
 import type { Header } from "../../../base/types/header.ts";
 import type { ExecuteOptions } from "../../machine/evm.ts";
@@ -12,9 +12,9 @@ const ETHER = 10n ** 18n;
  * if the block's number is before London: its rules are old, but it was not mined.
  */
 export function blockReward(hardfork: Hardfork, difficulty: bigint): bigint {
-  if (difficulty === 0n || isAtLeast(hardfork, "paris")) return 0n;
-  if (isAtLeast(hardfork, "constantinople")) return 2n * ETHER;
-  if (isAtLeast(hardfork, "byzantium")) return 3n * ETHER;
+  if (difficulty === 0n || RULES_AT[hardfork].paris) return 0n;
+  if (RULES_AT[hardfork].constantinople) return 2n * ETHER;
+  if (RULES_AT[hardfork].byzantium) return 3n * ETHER;
   return 5n * ETHER;
 }
 

@@ -8,7 +8,7 @@ import {
   SYSTEM_CALL_GAS,
   SYSTEM_CALL_STATE_GAS,
 } from "../../../base/params/gas.ts";
-import { HARDFORKS, type Hardfork, isAtLeast } from "../../../base/params/hardforks.ts";
+import { HARDFORKS, type Hardfork, RULES_AT } from "../../../base/params/hardforks.ts";
 import { type Address, checksumAddress } from "../../../base/primitives/address.ts";
 import { bytesToBigint, concatBytes, EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
 import { type Hash, hashFromBytes, hashToBytes } from "../../../base/primitives/hash.ts";
@@ -46,7 +46,7 @@ export function storeAncestry(
   if (parentBeaconBlockRoot !== undefined) {
     step((onAccess) => systemCall(BEACON_ROOTS_ADDRESS, hashToBytes(parentBeaconBlockRoot), environment, onAccess));
   }
-  if (parentHash !== undefined && isAtLeast(environment.block.hardfork, "prague")) {
+  if (parentHash !== undefined && RULES_AT[environment.block.hardfork].prague) {
     step((onAccess) => systemCall(HISTORY_STORAGE_ADDRESS, hashToBytes(parentHash), environment, onAccess));
   }
 }
@@ -64,7 +64,7 @@ export function takeRequests(environment: SystemCallEnvironment, step: Step): Ty
 
 /** The contracts without which no block under the rules of `hardfork` is valid. */
 const CONTRACTS_AT: ReadonlyMap<Hardfork, readonly RequestContract[]> = new Map(
-  HARDFORKS.map((hardfork) => [hardfork, REQUEST_CONTRACTS.filter(({ since }) => isAtLeast(hardfork, since))]),
+  HARDFORKS.map((hardfork) => [hardfork, REQUEST_CONTRACTS.filter(({ since }) => RULES_AT[hardfork][since])]),
 );
 
 /** The contracts that `state` lacks, of those that every block under the rules of `hardfork` requires. */
@@ -130,7 +130,7 @@ function systemCall(
   state.finalizeTransaction({
     selfDestructs: result.selfDestructs,
     deleteEmptyTouched: true,
-    keepsBalances: isAtLeast(block.hardfork, "amsterdam"),
+    keepsBalances: RULES_AT[block.hardfork].amsterdam,
   });
   return result;
 }
@@ -149,7 +149,7 @@ function execute(
       value: 0n,
       data,
       gas: SYSTEM_CALL_GAS,
-      reservoir: isAtLeast(block.hardfork, "amsterdam") ? SYSTEM_CALL_STATE_GAS : undefined,
+      reservoir: RULES_AT[block.hardfork].amsterdam ? SYSTEM_CALL_STATE_GAS : undefined,
       gasPrice: 0n,
       blobVersionedHashes: [],
       warmAddresses: [],
@@ -182,9 +182,11 @@ type TypedRequests = { readonly type: number; readonly data: Uint8Array };
 
 /** The requests as the consensus layer sees them: `type ‖ data`, ascending, without the empty ones (EIP-7685). */
 export function requestList(deposits: Uint8Array, others: readonly TypedRequests[]): Uint8Array[] {
-  return [{ type: DEPOSIT_TYPE, data: deposits }, ...others]
-    .filter(({ data }) => data.length > 0)
-    .map(({ type, data }) => concatBytes(Uint8Array.of(type), data));
+  const requests: Uint8Array[] = [];
+  for (const { type, data } of [{ type: DEPOSIT_TYPE, data: deposits }, ...others]) {
+    if (data.length > 0) requests.push(concatBytes(Uint8Array.of(type), data));
+  }
+  return requests;
 }
 
 /** `requestsHash` of the header: sha256 over the sha256 of each request (EIP-7685). */

@@ -1,5 +1,5 @@
 import { AUTHORIZATION_GAS } from "../../../base/params/gas.ts";
-import { isAtLeast } from "../../../base/params/hardforks.ts";
+import { RULES_AT } from "../../../base/params/hardforks.ts";
 import { type Address, addressFromWord } from "../../../base/primitives/address.ts";
 import { type Hash, hashFromBigint } from "../../../base/primitives/hash.ts";
 import { buildTransaction } from "../../../base/types/transaction/encode.ts";
@@ -97,7 +97,7 @@ function runWithList(prepared: PreparedCall, args: CallArguments): CallResult {
   } catch (error) {
     if (!(error instanceof InvalidTransactionError)) throw error;
     // The type that geth names the failed transaction by.
-    const isMarket = isAtLeast(prepared.block.hardfork, "london");
+    const isMarket = RULES_AT[prepared.block.hardfork].london;
     const priced = isMarket ? args : { ...args, gasPrice: args.gasPrice ?? 0n };
     const fields = transactionFieldsOf(priced, prepared.block.chainId, isMarket ? 2 : 0);
     const { hash } = buildTransaction(fields, { v: 0n, r: 0n, s: 0n });

@@ -1,6 +1,6 @@
 import { txGasLimitMaxOf } from "../../../base/params/execution-limits.ts";
 import { CALL_STIPEND, TX_BASE_GAS } from "../../../base/params/gas.ts";
-import { isAtLeast } from "../../../base/params/hardforks.ts";
+import { RULES_AT } from "../../../base/params/hardforks.ts";
 import { EMPTY_CODE_HASH } from "../../../base/types/constants.ts";
 import { isOutOfGas } from "../../machine/halts.ts";
 import { EMPTY_ACCOUNT } from "../../state/account.ts";
@@ -58,7 +58,7 @@ function allowanceOf({ message, block, state }: PreparedCall, gasCap: bigint): b
   const lower = (limit: bigint) => {
     if (allowance > limit) allowance = limit;
   };
-  const cap = isAtLeast(block.hardfork, "amsterdam") ? undefined : txGasLimitMaxOf(block.hardfork, block);
+  const cap = RULES_AT[block.hardfork].amsterdam ? undefined : txGasLimitMaxOf(block.hardfork, block);
   if (cap !== undefined) lower(cap);
   if (message.maxFeePerGas !== 0n) {
     const { from, value } = message;

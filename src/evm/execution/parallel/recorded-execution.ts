@@ -1,4 +1,4 @@
-import { isAtLeast } from "../../../base/params/hardforks.ts";
+import { RULES_AT } from "../../../base/params/hardforks.ts";
 import type { Address } from "../../../base/primitives/address.ts";
 import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
@@ -140,7 +140,7 @@ export class RecordedExecution implements Evm {
       outcome,
       halt: halt === 0 ? undefined : this.#batch.halts[halt - 1],
       gasLeft,
-      ...(isAtLeast(this.#batch.block!.hardfork, "amsterdam") && stateGas),
+      ...(RULES_AT[this.#batch.block!.hardfork].amsterdam && stateGas),
       gasRefund: this.#value(),
       returnData: this.#data(),
     };

@@ -1,6 +1,6 @@
 import { blobParamsAt } from "../../../base/params/blob-schedule.ts";
 import { nextBaseFee, nextExcessBlobGas } from "../../../base/params/fees.ts";
-import { hardforkAt, isAtLeast, isMergePlannedAt } from "../../../base/params/hardforks.ts";
+import { hardforkAt, isMergePlannedAt, RULES_AT } from "../../../base/params/hardforks.ts";
 import { type Address, ZERO_ADDRESS } from "../../../base/primitives/address.ts";
 import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
 import { type Hash, ZERO_HASH } from "../../../base/primitives/hash.ts";
@@ -97,7 +97,7 @@ export function simulateBlock(
     run,
     precompiles: precompiles === ownPrecompiles ? undefined : precompiles,
     // From Amsterdam on, transfers emit logs themselves (EIP-7708).
-    collector: createLogCollector(run.options.traceTransfers && !isAtLeast(context.hardfork, "amsterdam")),
+    collector: createLogCollector(run.options.traceTransfers && !RULES_AT[context.hardfork].amsterdam),
   };
   const transactions: Transaction[] = [];
   const results = calls.map((call) => {
@@ -105,7 +105,7 @@ export function simulateBlock(
     transactions.push(tx);
     return result;
   });
-  const isShanghai = isAtLeast(context.hardfork, "shanghai");
+  const isShanghai = RULES_AT[context.hardfork].shanghai;
   if (!isShanghai && blockOverrides.withdrawals && blockOverrides.withdrawals.length > 0) {
     throw new InvalidBlockOverridesError(
       header.difficulty === 0n ? "withdrawals set before Shanghai activation" : "ethash does not support withdrawals",
@@ -138,7 +138,7 @@ function openHeader(
   const difficulty = blockOverrides.difficulty ?? ruledDifficulty;
   const hardfork = hardforkAt(config, { number, timestamp, difficulty });
   const blobParams = blobParamsAt(config, timestamp);
-  const isLondon = isAtLeast(hardfork, "london");
+  const isLondon = RULES_AT[hardfork].london;
   const ruledBaseFee = options.validation ? nextBaseFee(before, config) : 0n;
   return {
     number,
@@ -149,13 +149,13 @@ function openHeader(
     gasLimit: blockOverrides.gasLimit ?? before.gasLimit,
     mixHash: blockOverrides.prevRandao ?? ZERO_HASH,
     ...(isLondon && { baseFeePerGas: blockOverrides.baseFeePerGas ?? ruledBaseFee }),
-    ...(isAtLeast(hardfork, "cancun") &&
+    ...(RULES_AT[hardfork].cancun &&
       blobParams && {
-        excessBlobGas: nextExcessBlobGas(before, blobParams, isAtLeast(hardfork, "osaka")),
+        excessBlobGas: nextExcessBlobGas(before, blobParams, RULES_AT[hardfork].osaka),
         parentBeaconBlockRoot: blockOverrides.beaconRoot ?? ZERO_HASH,
       }),
     // As in geth, a block that crosses the fork has none, unlike blocks of chains.
-    ...(isAtLeast(hardfork, "amsterdam") && before.slotNumber !== undefined && { slotNumber: before.slotNumber + 1n }),
+    ...(RULES_AT[hardfork].amsterdam && before.slotNumber !== undefined && { slotNumber: before.slotNumber + 1n }),
   };
 }
 
@@ -208,7 +208,7 @@ function completeCall(
   }
   const capped = budget.cap(gas);
   const complete = { ...args, nonce, gas: capped };
-  const needsPrice = !isAtLeast(context.hardfork, "london") && args.gasPrice === undefined;
+  const needsPrice = !RULES_AT[context.hardfork].london && args.gasPrice === undefined;
   return { args: needsPrice ? withoutFeeCaps(complete) : complete, isCapped: capped < gas };
 }
 

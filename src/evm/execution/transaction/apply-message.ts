@@ -7,7 +7,7 @@ import {
   STATE_GAS,
   WARM_ACCESS_GAS,
 } from "../../../base/params/gas.ts";
-import { isAtLeast } from "../../../base/params/hardforks.ts";
+import { RULES_AT } from "../../../base/params/hardforks.ts";
 import { type Address, checksumAddress } from "../../../base/primitives/address.ts";
 import { EMPTY_BYTES } from "../../../base/primitives/bytes.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
@@ -93,7 +93,7 @@ export function applyMessage(
     checkValue(message, payer);
     const created = raiseNonce(message, payer, state);
     const begin = { intrinsic, created };
-    const isAmsterdam = isAtLeast(block.hardfork, "amsterdam");
+    const isAmsterdam = RULES_AT[block.hardfork].amsterdam;
     const execution = isAmsterdam
       ? executePaying(message, begin, environment, options)
       : execute(message, begin, environment, options);
@@ -104,7 +104,7 @@ export function applyMessage(
     options.beforeFinal?.();
     state.finalizeTransaction({
       selfDestructs: result.selfDestructs,
-      deleteEmptyTouched: isAtLeast(block.hardfork, "spuriousDragon"),
+      deleteEmptyTouched: RULES_AT[block.hardfork].spuriousDragon,
       keepsBalances: isAmsterdam,
     });
     gasPool.gas -= isAmsterdam ? gas.executionUsed : gas.gasUsed;
@@ -125,7 +125,7 @@ export function messageBlobGas(
   { blobVersionedHashes }: Pick<TransactionMessage, "blobVersionedHashes">,
   { hardfork }: Pick<BlockContext, "hardfork">,
 ): bigint {
-  if (blobVersionedHashes === undefined || !isAtLeast(hardfork, "cancun")) return 0n;
+  if (blobVersionedHashes === undefined || !RULES_AT[hardfork].cancun) return 0n;
   return BigInt(blobVersionedHashes.length) * GAS_PER_BLOB;
 }
 
@@ -371,7 +371,7 @@ function warmSet(
 ): WarmSet {
   const warmAddresses: Address[] = [...authorities];
   const warmSlots: [Address, Hash][] = [];
-  if (isAtLeast(hardfork, "shanghai")) warmAddresses.push(coinbase);
+  if (RULES_AT[hardfork].shanghai) warmAddresses.push(coinbase);
   for (const { address, storageKeys } of accessList) {
     warmAddresses.push(address);
     for (const slot of storageKeys) warmSlots.push([address, slot]);
@@ -381,7 +381,7 @@ function warmSet(
 
 /** The account whose code `address` runs (EIP-7702). */
 function delegateOf(address: Address, { hardfork }: BlockContext, state: WorldState): Address | undefined {
-  const account = isAtLeast(hardfork, "prague") ? state.account(address) : undefined;
+  const account = RULES_AT[hardfork].prague ? state.account(address) : undefined;
   return account && delegationTarget(state.code(account.codeHash));
 }
 
@@ -393,7 +393,7 @@ function settleGas(
   { hardfork }: BlockContext,
 ): { gasUsed: bigint; maxUsedGas: bigint; executionUsed: bigint } {
   const used = gasLimit - gasLeft;
-  const quotient = isAtLeast(hardfork, "london") ? REFUND_QUOTIENT : REFUND_QUOTIENT_FRONTIER;
+  const quotient = RULES_AT[hardfork].london ? REFUND_QUOTIENT : REFUND_QUOTIENT_FRONTIER;
   const refund = counter > used / quotient ? used / quotient : counter;
   const atLeastFloor = (gas: bigint) => (gas > floor ? gas : floor);
   return {
@@ -418,6 +418,6 @@ function payCoinbase(
 ): void {
   onAccess?.(block.coinbase, undefined);
   if (checks.noBaseFee && maxFeePerGas === 0n && maxPriorityFeePerGas === 0n) return;
-  const tip = isAtLeast(block.hardfork, "london") ? gasPrice - block.baseFeePerGas : gasPrice;
+  const tip = RULES_AT[block.hardfork].london ? gasPrice - block.baseFeePerGas : gasPrice;
   state.setAccount(block.coinbase, credited(state.account(block.coinbase) ?? EMPTY_ACCOUNT, tip * gasUsed));
 }

@@ -12,7 +12,7 @@ import {
   TX_DATA_NON_ZERO_GAS,
   TX_DATA_ZERO_GAS,
 } from "../../../base/params/gas.ts";
-import { type Hardfork, isAtLeast } from "../../../base/params/hardforks.ts";
+import { type Hardfork, RULES_AT } from "../../../base/params/hardforks.ts";
 import type { Address } from "../../../base/primitives/address.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
 import { effectiveGasPrice, maxFeePerGasOf, maxPriorityFeeOf } from "../../../base/types/transaction/fees.ts";
@@ -81,13 +81,13 @@ export function intrinsicGas(
   hardfork: Hardfork,
 ): { readonly intrinsic: bigint; readonly floor: bigint } {
   const nonZero = nonZeroBytes(tx.data);
-  if (isAtLeast(hardfork, "amsterdam")) return intrinsicGasByResource(tx, from, nonZero);
+  if (RULES_AT[hardfork].amsterdam) return intrinsicGasByResource(tx, from, nonZero);
   const zero = tx.data.length - nonZero;
   let intrinsic = GAS.base + zero * GAS.zero;
-  intrinsic += nonZero * (isAtLeast(hardfork, "istanbul") ? GAS.nonZero : GAS.nonZeroFrontier);
+  intrinsic += nonZero * (RULES_AT[hardfork].istanbul ? GAS.nonZero : GAS.nonZeroFrontier);
   if (tx.to === null) {
-    if (isAtLeast(hardfork, "homestead")) intrinsic += GAS.create;
-    if (isAtLeast(hardfork, "shanghai")) {
+    if (RULES_AT[hardfork].homestead) intrinsic += GAS.create;
+    if (RULES_AT[hardfork].shanghai) {
       intrinsic += Math.ceil(tx.data.length / 32) * GAS.initCodeWord;
     }
   }
@@ -96,7 +96,7 @@ export function intrinsicGas(
   }
   intrinsic += (tx.authorizationList?.length ?? 0) * GAS.authorization;
 
-  const floor = isAtLeast(hardfork, "prague") ? GAS.base + (zero + nonZero * GAS.tokensPerNonZero) * GAS.floorToken : 0;
+  const floor = RULES_AT[hardfork].prague ? GAS.base + (zero + nonZero * GAS.tokensPerNonZero) * GAS.floorToken : 0;
   return { intrinsic: BigInt(intrinsic), floor: BigInt(floor) };
 }
 

@@ -1,7 +1,7 @@
 import type { ChainConfig } from "../../../base/params/chain-config.ts";
 import { initCodeSizeMaxOf, txGasLimitMaxOf } from "../../../base/params/execution-limits.ts";
 import { BLOB_HASH_VERSION_KZG, BLOBS_PER_TX_MAX } from "../../../base/params/gas.ts";
-import { isAtLeast } from "../../../base/params/hardforks.ts";
+import { RULES_AT } from "../../../base/params/hardforks.ts";
 import { type Address, checksumAddress } from "../../../base/primitives/address.ts";
 import { effectiveTip } from "../../../base/types/transaction/fees.ts";
 import type { Transaction } from "../../../base/types/transaction/transaction.ts";
@@ -58,9 +58,9 @@ export function validateMessage(
     checkGasLimitCap(message, block);
     if (!message.isImpersonated && !block.devRules) checkSenderIsNoContract(message, state);
   }
-  if (isAtLeast(block.hardfork, "london")) checkFees(message, block, checks);
+  if (RULES_AT[block.hardfork].london) checkFees(message, block, checks);
   checkBlobs(message, block);
-  if (isAtLeast(block.hardfork, "cancun")) checkBlobFee(message, block, checks);
+  if (RULES_AT[block.hardfork].cancun) checkBlobFee(message, block, checks);
   checkAuthorizationList(message);
   checkInitCodeSize(message, block);
 }
@@ -162,7 +162,7 @@ function checkBlobs({ to, blobVersionedHashes }: TransactionMessage, block: Bloc
   if (blobVersionedHashes.length === 0) {
     throw new InvalidTransactionError("TX_TYPE_3_TX_ZERO_BLOBS", "blob transaction missing blob hashes");
   }
-  if (isAtLeast(block.hardfork, "osaka") && blobVersionedHashes.length > BLOBS_PER_TX_MAX) {
+  if (RULES_AT[block.hardfork].osaka && blobVersionedHashes.length > BLOBS_PER_TX_MAX) {
     throw new InvalidTransactionError("TX_TYPE_3_TX_BLOB_COUNT_EXCEEDED", "blob transaction has too many blobs", {
       count: blobVersionedHashes.length,
     });
@@ -214,7 +214,7 @@ function checkAuthorizationList({ from, to, authorizationList }: TransactionMess
 /** EIP-3860 */
 function checkInitCodeSize({ to, data }: TransactionMessage, block: BlockContext): void {
   const limit = initCodeSizeMaxOf(block.hardfork, block);
-  if (to === null && isAtLeast(block.hardfork, "shanghai") && data.length > limit) {
+  if (to === null && RULES_AT[block.hardfork].shanghai && data.length > limit) {
     throw new InvalidTransactionError(
       "TX_INITCODE_SIZE_EXCEEDED",
       `max initcode size exceeded: code size ${data.length} limit ${limit}`,

@@ -1,6 +1,6 @@
 import type { ChainConfig } from "../../../base/params/chain-config.ts";
 import { BLOCK_RLP_SIZE_MAX } from "../../../base/params/gas.ts";
-import { hardforkAt, isAtLeast, isPostMerge } from "../../../base/params/hardforks.ts";
+import { type Hardfork, hardforkAt, isPostMerge, RULES_AT } from "../../../base/params/hardforks.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
 import { keccak256Hash } from "../../../base/primitives/keccak.ts";
 import { encodeRlpListOf } from "../../../base/primitives/rlp.ts";
@@ -20,7 +20,7 @@ import { type AncestorLookup, validateUncles } from "./validate-header.ts";
  */
 export function validateBody(block: Block, config: ChainConfig, ancestor: AncestorLookup): void {
   const { header, transactions, uncles, withdrawals } = block;
-  validateBlockSize(block, config);
+  validateBlockSize(block, hardforkAt(config, block.header));
   if (isPostMerge(config, header)) {
     if (uncles.length > 0) {
       rejectBlock("BLOCK_IMPORT_IMPOSSIBLE_UNCLES_OVER_PARIS", "uncles not allowed");
@@ -47,9 +47,8 @@ export function validateBody(block: Block, config: ChainConfig, ancestor: Ancest
  * EIP-7934, from Osaka.
  * @throws InvalidBlockError
  */
-export function validateBlockSize(block: Block, config: ChainConfig): void {
-  const isLimited = isAtLeast(hardforkAt(config, block.header), "osaka");
-  if (isLimited && !isSmall(block) && blockSize(block) > BLOCK_RLP_SIZE_MAX) {
+export function validateBlockSize(block: Block, hardfork: Hardfork): void {
+  if (RULES_AT[hardfork].osaka && !isSmall(block) && blockSize(block) > BLOCK_RLP_SIZE_MAX) {
     rejectBlock("BLOCK_RLP_BLOCK_LIMIT_EXCEEDED", "block RLP-encoded size exceeds maximum");
   }
 }

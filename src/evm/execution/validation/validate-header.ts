@@ -6,15 +6,16 @@ import {
   type BlockForkField,
   type Hardfork,
   hardforkAt,
-  isAtLeast,
   isBlockForkActive,
   isPostMerge,
+  RULES_AT,
 } from "../../../base/params/hardforks.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
 import type { Block } from "../../../base/types/block.ts";
 import { EMPTY_UNCLES_HASH } from "../../../base/types/constants.ts";
 import type { Header } from "../../../base/types/header.ts";
 import { headerHash } from "../../../base/types/header-codec.ts";
+import type { OpenHeader } from "../block-context.ts";
 import { InvalidBlockError, rejectBlock } from "../errors.ts";
 
 const EXTRA_DATA_SIZE_MAX = 32;
@@ -36,35 +37,46 @@ export function validateHeader(
   header: Header,
   parent: Header,
   config: ChainConfig,
-  { isEqualTimeAllowed = false, areFeesForced = false }: HeaderRules = {},
+  rules: Pick<HeaderRules, "isEqualTimeAllowed"> = {},
 ): void {
   checkForkIsKnown(header, config);
   const isProofOfStake = isPostMerge(config, header);
   const hardfork = hardforkAt(config, header);
   checkExtraData(header);
   if (isProofOfStake) checkNoProofOfWork(header);
-  const isLater = header.timestamp > parent.timestamp;
-  if (!isLater && !(isEqualTimeAllowed && header.timestamp === parent.timestamp)) {
-    const text = isProofOfStake ? "invalid timestamp" : "timestamp older than parent";
-    throw new InvalidBlockError("BLOCK_INVALID_BLOCK_TIMESTAMP_OLDER_THAN_PARENT", text, {
-      timestamp: header.timestamp,
-      parentTimestamp: parent.timestamp,
-    });
-  }
+  checkTime(header, parent, isProofOfStake, rules);
   checkDifficulty(header, parent, config);
-  checkGas(header);
+  checkGas(header.gasLimit, header.gasUsed);
   if (header.number !== parent.number + 1) rejectBlock("BLOCK_INVALID_BLOCK_NUMBER", "invalid block number");
-  const isLondon = isAtLeast(hardfork, "london");
   const before = gasLimitBase(parent, config);
-  if (!areFeesForced) {
-    checkGasLimit(header.gasLimit, before);
-    checkGasLimitTarget(header.gasLimit, before, config);
-    checkBaseFee(header, parent, config, isLondon);
-  }
-  checkPresence(header, "withdrawalsRoot", isAtLeast(hardfork, "shanghai"));
+  checkGasLimit(header.gasLimit, before);
+  checkGasLimitTarget(header.gasLimit, before, config);
+  checkBaseFee(header, parent, config, RULES_AT[hardfork].london);
+  checkPresence(header, "withdrawalsRoot", RULES_AT[hardfork].shanghai);
   checkBlobGas(header, parent, config, hardfork);
-  checkPresence(header, "requestsHash", isAtLeast(hardfork, "prague"));
-  checkAmsterdamFields(header, isAtLeast(hardfork, "amsterdam"));
+  checkPresence(header, "requestsHash", RULES_AT[hardfork].prague);
+  checkAmsterdamFields(header, RULES_AT[hardfork].amsterdam);
+}
+
+/**
+ * Checks what a proposer chooses for a header that this program made of it: its other fields follow from the parent's.
+ * @throws InvalidBlockError
+ */
+export function validateAttributes(
+  header: OpenHeader & Pick<Header, "extraData">,
+  parent: Header,
+  config: ChainConfig,
+  rules: HeaderRules,
+): void {
+  checkForkIsKnown(header, config);
+  checkExtraData(header);
+  checkTime(header, parent, true, rules);
+  checkDifficulty(header, parent, config);
+  checkGas(header.gasLimit, 0n);
+  if (rules.areFeesForced) return;
+  const before = gasLimitBase(parent, config);
+  checkGasLimit(header.gasLimit, before);
+  checkGasLimitTarget(header.gasLimit, before, config);
 }
 
 /** EIP-7928, EIP-7843. The slot is not held against the parent's: the consensus layer does that. */
@@ -112,7 +124,7 @@ function checkGasLimitTarget(gasLimit: bigint, parentGasLimit: bigint, { gasLimi
 }
 
 /** A fork begins that this program does not know: a later version executes the block. */
-function checkForkIsKnown({ number, timestamp }: Header, { unknownFork }: ChainConfig): void {
+function checkForkIsKnown({ number, timestamp }: OpenHeader, { unknownFork }: ChainConfig): void {
   if (unknownFork === undefined || timestamp < unknownFork.time) return;
   const { name, time } = unknownFork;
   throw new InvalidBlockError(
@@ -122,7 +134,7 @@ function checkForkIsKnown({ number, timestamp }: Header, { unknownFork }: ChainC
   );
 }
 
-function checkExtraData({ extraData }: Header): void {
+function checkExtraData({ extraData }: Pick<Header, "extraData">): void {
   if (extraData.length > EXTRA_DATA_SIZE_MAX) {
     rejectBlock(
       "BLOCK_EXTRA_DATA_TOO_BIG",
@@ -139,7 +151,21 @@ function checkNoProofOfWork({ nonce, sha3Uncles }: Header): void {
   }
 }
 
-function checkDifficulty(header: Header, parent: Header, config: ChainConfig): void {
+function checkTime(
+  { timestamp }: OpenHeader,
+  parent: Header,
+  isProofOfStake: boolean,
+  { isEqualTimeAllowed }: HeaderRules,
+): void {
+  if (timestamp > parent.timestamp || (isEqualTimeAllowed && timestamp === parent.timestamp)) return;
+  const text = isProofOfStake ? "invalid timestamp" : "timestamp older than parent";
+  throw new InvalidBlockError("BLOCK_INVALID_BLOCK_TIMESTAMP_OLDER_THAN_PARENT", text, {
+    timestamp,
+    parentTimestamp: parent.timestamp,
+  });
+}
+
+function checkDifficulty(header: OpenHeader, parent: Header, config: ChainConfig): void {
   const want =
     isPostMerge(config, header) && config.terminalTotalDifficulty !== undefined
       ? 0n
@@ -149,7 +175,7 @@ function checkDifficulty(header: Header, parent: Header, config: ChainConfig): v
   }
 }
 
-function checkGas({ gasLimit, gasUsed }: Header): void {
+function checkGas(gasLimit: bigint, gasUsed: bigint): void {
   if (gasLimit > GAS_LIMIT_MAX) {
     rejectBlock("BLOCK_INVALID_GASLIMIT", `invalid gasLimit: have ${gasLimit}, max ${GAS_LIMIT_MAX}`);
   }
@@ -173,7 +199,7 @@ function checkBaseFee(header: Header, parent: Header, config: ChainConfig, isLon
 
 /** EIP-4844, EIP-4788 */
 function checkBlobGas(header: Header, parent: Header, config: ChainConfig, hardfork: Hardfork): void {
-  const isCancun = isAtLeast(hardfork, "cancun");
+  const isCancun = RULES_AT[hardfork].cancun;
   for (const field of ["blobGasUsed", "excessBlobGas", "parentBeaconBlockRoot"] as const) {
     checkPresence(header, field, isCancun);
   }
@@ -190,7 +216,7 @@ function checkBlobGas(header: Header, parent: Header, config: ChainConfig, hardf
       `blob gas used ${blobGasUsed} not a multiple of blob gas per blob ${GAS_PER_BLOB}`,
     );
   }
-  const want = nextExcessBlobGas(parent, params, isAtLeast(hardfork, "osaka"));
+  const want = nextExcessBlobGas(parent, params, RULES_AT[hardfork].osaka);
   if (excessBlobGas !== want) {
     rejectBlock("BLOCK_INCORRECT_EXCESS_BLOB_GAS", `invalid excessBlobGas: have ${excessBlobGas}, want ${want}`);
   }

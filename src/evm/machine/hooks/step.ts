@@ -1,5 +1,5 @@
 import { COLD_ACCOUNT_ACCESS_AMSTERDAM_GAS, WARM_ACCESS_GAS } from "../../../base/params/gas.ts";
-import { isAtLeast } from "../../../base/params/hardforks.ts";
+import { RULES_AT } from "../../../base/params/hardforks.ts";
 import { type Address, ZERO_ADDRESS } from "../../../base/primitives/address.ts";
 import type { Hash } from "../../../base/primitives/hash.ts";
 import type { Halt } from "../halts.ts";
@@ -54,8 +54,8 @@ const WHOLLY_DYNAMIC = /^(?:LOG\d?|EXP)$/;
 function staticCostOf({ memory, rules }: Session): bigint {
   const opcode = opcodesOf(rules.hardfork)[memory.bytes[memory.get32(frame.pc)]!];
   if (opcode === undefined) return 0n;
-  if (isAtLeast(rules.hardfork, "berlin") && ACCESS_FIRST.has(opcode.name)) return WARM_ACCESS_GAS;
-  if (opcode.name === "SELFDESTRUCT" && !isAtLeast(rules.hardfork, "berlin")) return 0n;
+  if (RULES_AT[rules.hardfork].berlin && ACCESS_FIRST.has(opcode.name)) return WARM_ACCESS_GAS;
+  if (opcode.name === "SELFDESTRUCT" && !RULES_AT[rules.hardfork].berlin) return 0n;
   return WHOLLY_DYNAMIC.test(opcode.name) ? 0n : BigInt(opcode.gas);
 }
 

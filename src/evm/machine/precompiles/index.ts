@@ -1,4 +1,4 @@
-import { HARDFORKS, type Hardfork, isAtLeast } from "../../../base/params/hardforks.ts";
+import { HARDFORKS, type Hardfork, RULES_AT } from "../../../base/params/hardforks.ts";
 import { type Address, parseAddress } from "../../../base/primitives/address.ts";
 import type { Precompile } from "../state-port.ts";
 import { kzgPointEvaluation } from "./0a-kzg-point-evaluation.ts";
@@ -57,7 +57,7 @@ export function precompilesAt(hardfork: Hardfork): ReadonlyMap<Address, Precompi
 }
 
 function scheduled(hardfork: Hardfork): (readonly [Address, Precompile])[] {
-  return SCHEDULE.filter(([since]) => isAtLeast(hardfork, since)).map(
+  return SCHEDULE.filter(([since]) => RULES_AT[hardfork][since]).map(
     ([, address, precompile]) => [precompileAddress(address), precompile] as const,
   );
 }

@@ -10,6 +10,7 @@ import { BLOB_QUEUE_LIMITS, MEMPOOL_DEFAULTS, QUEUE_LIMITS, type Submission } fr
 import { Submissions, type Submit } from "../../../consensus/mempool/submission.ts";
 import { openQuarantine, QUARANTINE_LIMITS, type Quarantine, type SetAside } from "../../../consensus/quarantine.ts";
 import { InvalidBlockError } from "../../../evm/execution/errors.ts";
+import { changedAddresses } from "../../../evm/state/state-changes.ts";
 import { openLogDirectory } from "../../../store/storage/log/log-file.ts";
 import { submissionRulesOf } from "../../adapters/rpc-settings.ts";
 import { AccountPermissions } from "../../config/account-permissions.ts";
@@ -132,7 +133,7 @@ export class PoolRole {
       this.mempool.onHead({
         header,
         state: chain.stateAt(header.number),
-        changed: changes.accounts.map(({ address }) => address),
+        changed: changedAddresses(changes),
         included: transactions.map(({ hash }) => hash),
       });
     });

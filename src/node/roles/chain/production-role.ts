@@ -433,7 +433,7 @@ export class ProductionRole implements ProductionParts {
       {
         application: this.application,
         onExecutable: (listener) => pool.mempool.onPending(listener),
-        executableCount: () => pool.mempool.counts().pending,
+        executableCount: () => pool.mempool.pendingCount(),
         onUnpacked: () => this.#explainUnpacked(),
         now: () => timeOf(this.#clock.now() + clockOffsetMs()),
         headTimestamp: () => this.#headTimestamp(),

@@ -66,6 +66,14 @@ class BrowserBuffer extends Uint8Array {
     return encodeText(isWhole ? this : this.subarray(start, end), encoding);
   }
 
+  hexSlice(start: number, end: number): string {
+    return this.toString("hex", start, end);
+  }
+
+  latin1Slice(start: number, end: number): string {
+    return this.toString("latin1", start, end);
+  }
+
   write(text: string, offset?: number | Encoding, length?: number | Encoding, encoding?: Encoding) {
     const start = typeof offset === "number" ? offset : 0;
     const room = Math.min(this.length - start, typeof length === "number" ? length : Infinity);

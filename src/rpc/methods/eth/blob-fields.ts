@@ -2,7 +2,7 @@ import { BLOB_LENGTH, blobVersionedHash } from "../../../base/crypto/kzg/blob.ts
 import { CELLS_PER_BLOB } from "../../../base/crypto/kzg/cells.ts";
 import { COMPRESSED_LENGTH } from "../../../base/crypto/kzg/g1.ts";
 import { BLOBS_PER_TX_MAX } from "../../../base/params/gas.ts";
-import { hardforkAt, isAtLeast } from "../../../base/params/hardforks.ts";
+import { hardforkAt, RULES_AT } from "../../../base/params/hardforks.ts";
 import type { BlobSidecar } from "../../../base/types/transaction/transaction.ts";
 import type { CallArguments } from "../../../evm/execution/call/call-arguments.ts";
 import { InvalidParamsError, TransactionFieldsError } from "../../transport/errors.ts";
@@ -69,7 +69,7 @@ function assertCount(what: string, given: readonly unknown[] | undefined, want: 
 
 /** The form of proofs follows the fork of the head, as in geth. */
 async function isOsaka(chain: ServingPorts["chain"]): Promise<boolean> {
-  return isAtLeast(hardforkAt(chain.config, (await chain.head()).header), "osaka");
+  return RULES_AT[hardforkAt(chain.config, (await chain.head()).header)].osaka;
 }
 
 function reject(message: string): never {

@@ -46,7 +46,11 @@ export class ReplyCompressor {
    */
   compress(reply: Reply | undefined, client: ClientPlace): Promise<SentReply> | undefined {
     if (reply === undefined || this.#running >= COMPRESSION_LIMITS.runningMax) return undefined;
-    if (!isOfSize(reply, client)) return undefined;
+    // By letters, which are bytes in nearly every answer: to count the bytes of a long text takes long.
+    let length = 0;
+    for (const part of reply.parts) length += part.length;
+    const { bytesMin, localBytesMin, bytesMax } = COMPRESSION_LIMITS;
+    if (length < (client === "local" ? localBytesMin : bytesMin) || length > bytesMax) return undefined;
     this.#running++;
     return this.#run(reply);
   }
@@ -65,14 +69,6 @@ export class ReplyCompressor {
     this.#running--;
     return bytes === undefined ? reply : { ...reply, parts: [bytes], byteLength: bytes.length, isGzip: true };
   }
-}
-
-/** By letters, which are bytes in nearly every answer: to count the bytes of a long text takes long. */
-function isOfSize({ parts }: Reply, client: ClientPlace): boolean {
-  let length = 0;
-  for (const part of parts) length += part.length;
-  const { bytesMin, localBytesMin, bytesMax } = COMPRESSION_LIMITS;
-  return length >= (client === "local" ? localBytesMin : bytesMin) && length <= bytesMax;
 }
 
 /** undefined where memory is short. */

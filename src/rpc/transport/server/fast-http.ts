@@ -293,8 +293,8 @@ class FastConnection {
       this.#unread = NOTHING;
       this.#charge();
       this.#takeCalls(unread);
+      if (this.#isBusy()) return;
     }
-    if (this.#isBusy()) return;
     if (this.#isEnding) socket.end();
     else if (socket.isPaused()) socket.resume();
   }

@@ -7,7 +7,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { cachedDataVersionTag } from "node:v8";
 import { parseAddress } from "../../src/base/primitives/address.ts";
 import type { Hash } from "../../src/base/primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../../src/base/primitives/hex.ts";
@@ -130,7 +129,10 @@ test("evmintd anvil stores its code when a signal has stopped it, and none where
 });
 
 test("the build ran its node once and stored code that the next start accepts", () => {
-  const end = `${process.version}-${process.arch}-${cachedDataVersionTag().toString(16)}.cache`;
+  // Of a process with V8's defaults, which this one does not have.
+  const tagOf = "require('node:v8').cachedDataVersionTag().toString(16)";
+  const tag = execFileSync(process.execPath, ["--print", tagOf], { encoding: "utf8" }).trim();
+  const end = `${process.version}-${process.arch}-${tag}.cache`;
   const name = readdirSync(BUNDLE).find((each) => each.endsWith(end))!;
   const before = readFileSync(join(BUNDLE, name));
   const program = `

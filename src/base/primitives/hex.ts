@@ -31,9 +31,9 @@ export function bytesToHex(bytes: Uint8Array): Hex {
 
 /** V8 stores arrays of up to this size in its heap, and moves one out permanently when its buffer is requested. */
 const HEAP_BYTES_MAX = 64;
-/** In every version of Node.js, although undocumented: `toString` of a Buffer goes through three functions before it calls one of them. */
-export type SliceableBuffer = Buffer & Record<"hexSlice" | "latin1Slice", (start: number, end: number) => string>;
-const scratch = Buffer.alloc(HEAP_BYTES_MAX) as SliceableBuffer;
+/** A Buffer. All versions of Node.js have these methods, although undocumented: `toString` goes through three functions before it calls one of them. */
+export type Sliceable = Uint8Array & Record<"hexSlice" | "latin1Slice", (start: number, end: number) => string>;
+const scratch = Buffer.alloc(HEAP_BYTES_MAX) as unknown as Sliceable;
 
 export function hexDigits(bytes: Uint8Array): string {
   return encodedText(bytes, "hex");

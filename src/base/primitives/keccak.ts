@@ -2,7 +2,7 @@ import { i32, i64 } from "../wasm/code.ts";
 import { compileModule } from "../wasm/compile.ts";
 import { ModuleBuilder } from "../wasm/module.ts";
 import type { Hash } from "./hash.ts";
-import { type Hex, type SliceableBuffer, writeHex } from "./hex.ts";
+import { type Hex, type Sliceable, writeHex } from "./hex.ts";
 import { KeccakEmitter, RATE } from "./keccak-emitter.ts";
 import { COMPLEMENTS, roundConstants } from "./keccak-permutation.ts";
 
@@ -61,7 +61,7 @@ const PAGES = 2;
 const module = compileModule(moduleBytes());
 const { memory, absorb, finish } = createKeccakModule(module, PAGES);
 const digestBytes = new Uint8Array(memory.buffer, DIGEST_OFFSET, DIGEST_LENGTH);
-const digestBuffer = Buffer.from(memory.buffer, DIGEST_OFFSET, DIGEST_LENGTH) as SliceableBuffer;
+const digestBuffer = Buffer.from(memory.buffer, DIGEST_OFFSET, DIGEST_LENGTH) as unknown as Sliceable;
 
 /** Whole blocks that fit before the padding. */
 const BLOCKS_MAX = Math.floor((memory.buffer.byteLength - MESSAGE_OFFSET) / RATE) - 1;

@@ -11,7 +11,7 @@ import { signTransaction } from "../../src/base/types/transaction/sign.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "./accounts.ts";
 
 const ENTRY = fileURLToPath(new URL("../../bin/evmintd.js", import.meta.url));
-const PROBE = new URL("./count-calls.mjs", import.meta.url).href;
+const CALLS_PROBE = new URL("./count-calls.mjs", import.meta.url).href;
 
 /** Functions of the node, of its packages and of Node.js in JavaScript that a process called, the most frequent first. */
 export type CallCounts = {
@@ -21,17 +21,41 @@ export type CallCounts = {
   readonly hottest: readonly { readonly name: string; readonly calls: number }[];
 };
 
-export type CountedNode = {
+/** A built node in a process with a probe, which answers over the channel of the processes. */
+export type ProbedNode = {
+  readonly pid: number;
   call<T = unknown>(method: string, params: readonly unknown[]): Promise<T>;
-  /** What it called since the last time, or since it was started. */
-  take(): Promise<CallCounts>;
+  /** What the probe says. */
+  ask(): Promise<unknown>;
   stop(): Promise<void>;
 };
 
-/** A built node in a process that counts its calls. Load and time change no count, since nothing is optimised and nothing runs by the clock. */
+export type CountedNode = Omit<ProbedNode, "ask"> & {
+  /** What it called since the last time, or since it was started. */
+  take(): Promise<CallCounts>;
+};
+
+/** A node that counts its calls. Load and time change no count, since nothing is optimised and nothing runs by the clock. */
 export async function startCountedNode(...args: readonly string[]): Promise<CountedNode> {
+  const { ask, ...node } = await startProbedNode(["--no-opt", "--import", CALLS_PROBE], args);
+  return {
+    ...node,
+    async take() {
+      const functions = (await ask()) as readonly (readonly [string, string, number, number])[];
+      const hottest = functions
+        .map(([url, name, at, calls]) => ({
+          name: `${name || "(anonymous)"} ${url.slice(url.lastIndexOf("/") + 1)}:${at}`,
+          calls,
+        }))
+        .sort((a, b) => b.calls - a.calls);
+      return { calls: hottest.reduce((sum, { calls }) => sum + calls, 0), functions: hottest.length, hottest };
+    },
+  };
+}
+
+/** @param runtime arguments of Node.js, which load the probe */
+export async function startProbedNode(runtime: readonly string[], args: readonly string[]): Promise<ProbedNode> {
   const home = mkdtempSync(join(tmpdir(), "evmint-counted-"));
-  const runtime = ["--no-opt", "--import", PROBE];
   const child = spawn(process.execPath, [...runtime, ENTRY, ...args, "--home", home], {
     stdio: ["ignore", "pipe", "inherit", "ipc"],
     env: { PATH: process.env["PATH"] },
@@ -47,6 +71,7 @@ export async function startCountedNode(...args: readonly string[]): Promise<Coun
     exited.then(([code]) => reject(new Error(`the node ended with ${code}: ${output}`)), reject);
   });
   return {
+    pid: child.pid!,
     async call<T>(method: string, params: readonly unknown[]): Promise<T> {
       const headers = { "content-type": "application/json" };
       const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
@@ -55,16 +80,10 @@ export async function startCountedNode(...args: readonly string[]): Promise<Coun
       if (error) throw new Error(`${method}: ${error.message}`);
       return result;
     },
-    async take() {
-      child.send("take");
-      const [functions] = (await once(child, "message")) as [readonly (readonly [string, string, number, number])[]];
-      const hottest = functions
-        .map(([url, name, at, calls]) => ({
-          name: `${name || "(anonymous)"} ${url.slice(url.lastIndexOf("/") + 1)}:${at}`,
-          calls,
-        }))
-        .sort((a, b) => b.calls - a.calls);
-      return { calls: hottest.reduce((sum, { calls }) => sum + calls, 0), functions: hottest.length, hottest };
+    async ask() {
+      child.send("ask");
+      const [answer] = await once(child, "message");
+      return answer;
     },
     async stop() {
       child.kill("SIGTERM");
@@ -114,7 +133,7 @@ export type Operation = (typeof OPERATIONS)[number];
 /** `prepare` makes what `run` needs, and is not counted. */
 export type CountedOperation = { readonly prepare?: () => Promise<unknown>; readonly run: () => Promise<unknown> };
 
-export function operationsOf(node: CountedNode): Readonly<Record<Operation, CountedOperation>> {
+export function operationsOf(node: Pick<ProbedNode, "call">): Readonly<Record<Operation, CountedOperation>> {
   let nonce = 0;
   let hash = "";
   let contract = "";

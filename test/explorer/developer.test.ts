@@ -12,7 +12,16 @@ import { readPageTable } from "../../src/web/pages/answer-page.ts";
 import { startExplorerServer } from "../../src/web/pages/explorer-server.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { contract } from "../support/contracts.ts";
-import { DESKTOP, PHONE, seriousFindings, sidewaysPixels, watchedPage } from "../support/page-audit.ts";
+import {
+  DESKTOP,
+  type Load,
+  loadingAfresh,
+  PHONE,
+  seriousFindings,
+  sidewaysPixels,
+  type WatchedPage,
+  watchedPage,
+} from "../support/page-audit.ts";
 import { ONE_PROCESS } from "../support/test-node.ts";
 import { chromiumPath, launchChromium } from "./browser.ts";
 import { type SampleChain, startSampleChain } from "./sample-chain.ts";
@@ -23,6 +32,8 @@ const skip = path === undefined && "chromium is not on PATH";
 const artifacts = mkdtempSync(join(tmpdir(), "evmint-artifacts-"));
 let browser: Browser;
 let chain: SampleChain;
+let opened: WatchedPage;
+let load: Load;
 before(async () => {
   if (path === undefined) return;
   const { abi, bytecode, runtime } = contract("Token");
@@ -31,6 +42,8 @@ before(async () => {
   chain = await startSampleChain(0, { ...ONE_PROCESS, artifacts: artifacts });
   await setUpProxies();
   browser = await launchChromium(path);
+  opened = await watchedPage(browser, chain.node.url, { viewport: DESKTOP });
+  load = await loadingAfresh(opened.page);
 });
 after(async () => {
   await browser?.close();
@@ -76,15 +89,10 @@ async function setUpProxies(): Promise<void> {
 }
 
 /** Runs `work` on a page at `route`; its faults have to be none. */
-async function onPage(route: string, work: (page: Page) => Promise<void>, viewport = DESKTOP): Promise<void> {
-  const { page, faults, close } = await watchedPage(browser, chain.node.url, { viewport });
-  try {
-    await page.goto(`${chain.node.url}/explorer/#${route}`);
-    await work(page);
-    assert.deepEqual(faults, []);
-  } finally {
-    await close();
-  }
+async function onPage(route: string, work: (page: Page) => Promise<void>): Promise<void> {
+  await load(`${chain.node.url}/explorer/#${route}`);
+  await work(opened.page);
+  assert.deepEqual(opened.faults.splice(0), []);
 }
 
 test("calls of a token show their amount with its decimals, a contract without a name says how it gets one", {
@@ -291,22 +299,19 @@ test("beside a node the pages work as well, and change nothing there", { skip },
 });
 
 test("a name that attacks stays a short text on one line, on every page that shows it", { skip }, async () => {
-  for (const viewport of [DESKTOP, PHONE]) {
-    for (const route of [`/token/${HOSTILE}`, `/address/${HOSTILE}`, `/address/${HOSTILE}/contract`]) {
-      await onPage(
-        route,
-        async (page) => {
-          await page.getByText("<img src=x").first().waitFor();
-          assert.equal(await page.locator("main img").count(), 0);
-          assert.notEqual(await page.title(), "owned");
-          const text = (await page.locator("main").textContent())!;
-          for (const control of ["\u202e", "\u0000"]) assert.ok(!text.includes(control));
-          assert.ok(text.length < 5000, `${text.length} characters`);
-          assert.equal(await sidewaysPixels(page), 0, route);
-          assert.deepEqual(await seriousFindings(page), [], route);
-        },
-        viewport,
-      );
-    }
+  for (const route of [`/token/${HOSTILE}`, `/address/${HOSTILE}`, `/address/${HOSTILE}/contract`]) {
+    await onPage(route, async (page) => {
+      await page.getByText("<img src=x").first().waitFor();
+      assert.equal(await page.locator("main img").count(), 0);
+      assert.notEqual(await page.title(), "owned");
+      const text = (await page.locator("main").textContent())!;
+      for (const control of ["\u202e", "\u0000"]) assert.ok(!text.includes(control));
+      assert.ok(text.length < 5000, `${text.length} characters`);
+      for (const viewport of [PHONE, DESKTOP]) {
+        await page.setViewportSize(viewport);
+        assert.equal(await sidewaysPixels(page), 0, route);
+        assert.deepEqual(await seriousFindings(page), [], route);
+      }
+    });
   }
 });

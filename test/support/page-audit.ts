@@ -6,7 +6,7 @@ import { IS_NIGHTLY } from "./nightly.ts";
 export const DESKTOP = { width: 1280, height: 800 };
 export const PHONE = { width: 390, height: 844 };
 
-/** The windows in which every page is opened. With a change each width and each scheme occurs once, and the nightly run has all four. */
+/** The windows in which pages are shown. With a change each width and each scheme occurs once, and the nightly run has all four. */
 export const WINDOWS = [
   { name: "light, desktop", colorScheme: "light", viewport: DESKTOP },
   { name: "dark, phone", colorScheme: "dark", viewport: PHONE },

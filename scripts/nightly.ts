@@ -185,7 +185,8 @@ engine, it runs the addon, threads, and a node with clients on Node.js 22 and 24
 \`NIGHTLY\` in \`scripts/test/plan.ts\` lists the tests that only this run has: damaged pages of a large index, haproxy, examples of slow methods, followers over minutes, contracts recompiled in the browser, screenshots, and faulty nodes
 that the storm must detect.
 The run shows each page of the explorer and the documentation in four windows, desktop and phone, light and dark, and axe checks each page in each window. A change shows each page of the explorer in a light desktop
-window and a dark phone window, and axe checks the page in one of them. A change opens each page of the documentation in one of the two windows, and axe checks two pages of each part.
+window and a dark phone window, and axe checks the page in one of them. A change opens each page of the documentation, but only two
+of the generated pages of methods, in one of the two windows; axe checks the first page of each part of the menu, one page of methods and one decision.
 
 The last one: commit ${commit}, seed ${values.seed}, Node.js ${process.versions.node}, ${availableParallelism()} cores, \`--minutes ${values.minutes}\`.
 

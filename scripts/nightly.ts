@@ -186,7 +186,7 @@ engine, it runs the addon, threads, and a node with clients on Node.js 22 and 24
 that the storm must detect.
 The run shows each page of the explorer and the documentation in four windows, desktop and phone, light and dark, and axe checks each page in each window. A change shows each page of the explorer in a light desktop
 window and a dark phone window, and axe checks the page in one of them. A change opens each page of the documentation, but only two
-of the generated pages of methods, in one of the two windows; axe checks the first page of each part of the menu, one page of methods and one decision.
+of the generated pages of methods, in one of the two windows; axe checks the first page of each part of the menu, one page of methods and one decision. A change stores 200 blocks in a browser tab, this run 1,000.
 
 The last one: commit ${commit}, seed ${values.seed}, Node.js ${process.versions.node}, ${availableParallelism()} cores, \`--minutes ${values.minutes}\`.
 

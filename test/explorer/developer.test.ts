@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -166,62 +165,18 @@ test("an account of the dev chain writes a contract, without a wallet", { skip }
   });
 });
 
-const COLLECTIBLES = `// SPDX-License-Identifier: Apache-2.0
-pragma solidity ^0.8.30;
-
-contract Art {
-    event Transfer(address indexed from, address indexed to, uint256 indexed tokenId);
-    string public constant name = "Paintings";
-    string public constant symbol = "ART";
-    mapping(address => uint256) public balanceOf;
-    function supportsInterface(bytes4 id) external pure returns (bool) { return id == 0x80ac58cd; }
-    constructor(address other) {
-        balanceOf[msg.sender] = 1;
-        balanceOf[other] = 1;
-        emit Transfer(address(0), msg.sender, 1);
-        emit Transfer(address(0), msg.sender, 2);
-        emit Transfer(msg.sender, other, 2);
-    }
-}
-
-contract Items {
-    event TransferSingle(address indexed operator, address indexed from, address indexed to, uint256 id, uint256 value);
-    event TransferBatch(address indexed operator, address indexed from, address indexed to, uint256[] ids, uint256[] values);
-    function supportsInterface(bytes4 id) external pure returns (bool) { return id == 0xd9b67a26; }
-    constructor(address other) {
-        uint256[] memory ids = new uint256[](2);
-        uint256[] memory values = new uint256[](2);
-        (ids[0], ids[1], values[0], values[1]) = (5, 6, 10, 20);
-        emit TransferBatch(msg.sender, address(0), msg.sender, ids, values);
-        emit TransferSingle(msg.sender, msg.sender, other, 6, 3);
-    }
-}
-`;
-
-async function deployCollectibles(): Promise<Readonly<Record<"Art" | "Items", string>>> {
-  const solc = createRequire(import.meta.url)("solc") as { compile(input: string): string };
-  const output = JSON.parse(
-    solc.compile(
-      JSON.stringify({
-        language: "Solidity",
-        sources: { "A.sol": { content: COLLECTIBLES } },
-        settings: { outputSelection: { "*": { "*": ["evm.bytecode.object"] } } },
-      }),
-    ),
-  );
-  const deploy = async (name: string) => {
-    const { object } = output.contracts["A.sol"][name].evm.bytecode;
-    const data = `0x${object}${word(DEV_ADDRESSES[1]!).slice(2)}`;
-    const hash = await chain.call("eth_sendTransaction", { from: DEV_ADDRESSES[0], gas: "0x200000", data });
-    return (await chain.call<{ contractAddress: string }>("eth_getTransactionReceipt", hash)).contractAddress;
-  };
-  return { Art: await deploy("Art"), Items: await deploy("Items") };
+/** Deploys a contract of `test/contracts/Collectibles.sol`, which mints to the first two dev accounts. */
+async function deployCollectible(name: "Art" | "Items"): Promise<string> {
+  const data = `${contract(name).bytecode}${word(DEV_ADDRESSES[1]!).slice(2)}`;
+  const hash = await chain.call("eth_sendTransaction", { from: DEV_ADDRESSES[0], gas: "0x200000", data });
+  return (await chain.call<{ contractAddress: string }>("eth_getTransactionReceipt", hash)).contractAddress;
 }
 
 test("tokens with ids have their standard, their holders by items, and are among the tokens of an account", {
   skip,
 }, async () => {
-  const { Art, Items } = await deployCollectibles();
+  const Art = await deployCollectible("Art");
+  const Items = await deployCollectible("Items");
   await onPage(`/token/${Art}/holders`, async (page) => {
     for (const text of ["ERC-721", "Paintings", "Holders (2)"]) await page.getByText(text).first().waitFor();
   });

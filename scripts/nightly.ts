@@ -184,7 +184,9 @@ Every change runs a small part of them: 8 of 18 fixed seeds, three deliberate fa
 of Node.js it runs what depends on the engine, but two long files; the versions between have their turn here and in the matrix of continuous integration.
 \`NIGHTLY\` in \`scripts/test/plan.ts\` lists the tests that only this run has: damaged pages of a large index, haproxy, examples of slow methods, followers over minutes, contracts recompiled in the browser, screenshots, and faulty nodes
 that the storm must detect.
-The run opens each page of the explorer and the documentation in a light desktop window and a dark phone window. axe checks every page of the explorer, and two pages of each part of the documentation. A change opens each page of the documentation in one of the windows, and axe checks each page of the explorer in one.
+The run shows each page of the explorer and the documentation in four windows, desktop and phone, light and dark, and axe checks each page in each window. A change shows each page of the explorer in a light desktop
+window and a dark phone window, and axe checks the page in one of them. A change opens each page of the documentation, but only two
+of the generated pages of methods, in one of the two windows; axe checks the first page of each part of the menu, one page of methods and one decision. A change stores 200 blocks in a browser tab, this run 1,000.
 
 The last one: commit ${commit}, seed ${values.seed}, Node.js ${process.versions.node}, ${availableParallelism()} cores, \`--minutes ${values.minutes}\`.
 

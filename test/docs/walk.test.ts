@@ -1,10 +1,18 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import type { Browser } from "playwright-core";
+import { after, afterEach, before, test } from "node:test";
+import type { Browser, Page } from "playwright-core";
 import { MENU, pathOf } from "../../scripts/site/contents.mjs";
 import { chromiumPath, launchChromium } from "../explorer/browser.ts";
 import { IS_NIGHTLY } from "../support/nightly.ts";
-import { DESKTOP, PHONE, seriousFindings, sidewaysPixels, WINDOWS, watchedPage } from "../support/page-audit.ts";
+import {
+  DESKTOP,
+  PHONE,
+  seriousFindings,
+  sidewaysPixels,
+  type WatchedPage,
+  WINDOWS,
+  watchedPage,
+} from "../support/page-audit.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 
 const path = chromiumPath();
@@ -13,36 +21,45 @@ const skip = path === undefined && "chromium is not on PATH";
 /** Of the pages of decisions, which are all alike, one with a table. */
 const DECISION = "docs/adr/0069-young-generation.md";
 const FILES = [...MENU.flatMap(([, files]) => files), DECISION];
-/** Those that axe looks at. One template makes all: with a change, the first two of each part of the menu. */
-const AUDITED = IS_NIGHTLY ? FILES : [...MENU.flatMap(([, files]) => files.slice(0, 2)), DECISION];
+const METHODS = "docs/rpc/eth-chain.md";
+/** The pages that axe looks at. One template makes all: with a change, the first page of each part of the menu, and a page of methods. */
+const AUDITED = IS_NIGHTLY ? FILES : [...MENU.map(([, files]) => files[0]), METHODS, DECISION];
+/** With a change, two pages of methods are opened: one program generates all. */
+const OPENED = FILES.filter((file) => AUDITED.includes(file) || !file.startsWith("docs/rpc/"));
 
 let browser: Browser;
 let node: TestNode;
+let opened: WatchedPage;
 before(async () => {
   if (path === undefined) return;
   node = await startTestNode({ dev: true });
   browser = await launchChromium(path);
+  opened = await watchedPage(browser, node.url, { permissions: ["clipboard-read", "clipboard-write"] });
 });
 after(async () => {
   await browser?.close();
   await node?.stop();
 });
 
-for (const [window, { name, ...options }] of WINDOWS.entries()) {
+afterEach(() => assert.deepEqual(opened?.faults.splice(0) ?? [], []));
+
+/** The page that the tests share, in a window of this size. */
+async function pageIn(viewport: typeof DESKTOP): Promise<Page> {
+  await opened.page.setViewportSize(viewport);
+  return opened.page;
+}
+
+for (const [window, { name, viewport, colorScheme }] of WINDOWS.entries()) {
   // With a change a page is opened in one of the windows.
-  const files = IS_NIGHTLY ? FILES : FILES.filter((_file, index) => index % WINDOWS.length === window);
+  const files = OPENED.filter((_file, index) => IS_NIGHTLY || index % WINDOWS.length === window);
   test(`every page, ${name}: no error, no serious finding of axe, no sideways scrolling`, { skip }, async () => {
-    const { page, faults, close } = await watchedPage(browser, node.url, options);
-    try {
-      for (const file of files) {
-        await page.goto(node.url + pathOf(file));
-        await page.locator("h1").first().waitFor();
-        if (AUDITED.includes(file)) assert.deepEqual(await seriousFindings(page), [], file);
-        assert.equal(await sidewaysPixels(page), 0, `${file} is wider than the window`);
-      }
-      assert.deepEqual(faults, []);
-    } finally {
-      await close();
+    const page = await pageIn(viewport);
+    await page.emulateMedia({ colorScheme });
+    for (const file of files) {
+      await page.goto(node.url + pathOf(file));
+      await page.locator("h1").first().waitFor();
+      if (AUDITED.includes(file)) assert.deepEqual(await seriousFindings(page), [], file);
+      assert.equal(await sidewaysPixels(page), 0, `${file} is wider than the window`);
     }
   });
 }
@@ -50,7 +67,7 @@ for (const [window, { name, ...options }] of WINDOWS.entries()) {
 test("the search field finds a method by a part of its name, and opens it by the keyboard", {
   skip,
 }, async () => {
-  const { page, faults, close } = await watchedPage(browser, node.url, { viewport: DESKTOP });
+  const page = await pageIn(DESKTOP);
   await page.goto(`${node.url}/docs/`);
   await page.keyboard.press("/");
   await page.keyboard.type("getlogs");
@@ -63,12 +80,10 @@ test("the search field finds a method by a part of its name, and opens it by the
   await page.locator(".results [aria-disabled]").waitFor();
   await page.keyboard.press("Escape");
   await page.locator(".results").waitFor({ state: "hidden" });
-  assert.deepEqual(faults, []);
-  await close();
 });
 
 test("the menu of a phone opens and leads to another page", { skip }, async () => {
-  const { page, faults, close } = await watchedPage(browser, node.url, { viewport: PHONE });
+  const page = await pageIn(PHONE);
   await page.goto(`${node.url}/docs/`);
   const link = page.locator("nav").getByRole("link", { name: "Settings" });
   assert.equal(await link.isVisible(), false);
@@ -83,12 +98,10 @@ test("the menu of a phone opens and leads to another page", { skip }, async () =
   await page.locator(".on-page summary").click();
   await page.locator(".on-page a", { hasText: "eth_getBlockReceipts" }).click();
   await page.waitForURL("**/docs/rpc/eth-blocks/#eth_getblockreceipts");
-  assert.deepEqual(faults, []);
-  await close();
 });
 
 test("a visitor deploys and calls a contract on a chain in the tab", { skip }, async () => {
-  const { page, faults, close } = await watchedPage(browser, node.url, { viewport: DESKTOP });
+  const page = await pageIn(DESKTOP);
   await page.goto(`${node.url}/docs/guides/browser/`);
   const click = (name: string) => page.getByRole("button", { name }).click();
   const printed = (text: RegExp) => page.locator("#playground li", { hasText: text }).waitFor();
@@ -105,13 +118,10 @@ test("a visitor deploys and calls a contract on a chain in the tab", { skip }, a
   await click("Read");
   await printed(/number\(\) is 41\./);
   assert.deepEqual(await seriousFindings(page), []);
-  assert.deepEqual(faults, []);
-  await close();
 });
 
 test("a button that copies covers no code, and copies it all", { skip }, async () => {
-  const { page, faults, close } = await watchedPage(browser, node.url, { viewport: PHONE });
-  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  const page = await pageIn(PHONE);
   await page.goto(`${node.url}/docs/rpc/eth-chain/`);
   for (const figure of (await page.locator("figure.code").all()).slice(0, 6)) {
     const [code, button] = await Promise.all([
@@ -124,18 +134,16 @@ test("a button that copies covers no code, and copies it all", { skip }, async (
   await page.locator("figure.code button").first().click();
   const copied = (await page.evaluate("navigator.clipboard.readText()")) as string;
   assert.equal(JSON.parse(copied).method, "eth_chainId");
-  assert.deepEqual(faults, []);
-  await close();
 });
 
 test("a page that is not there is one of the site, with its search", { skip }, async () => {
-  const { page, close } = await watchedPage(browser, node.url, { viewport: DESKTOP });
+  const page = await pageIn(DESKTOP);
   const answer = await page.goto(`${node.url}/docs/nope/`);
   assert.equal(answer?.status(), 404);
   assert.match((await page.locator("h1").textContent()) ?? "", /^There is no such page/);
+  assert.match(opened.faults.splice(0).join(), /^[^ ]*\/docs\/nope\/: .*404/);
   await page.locator("main").getByRole("link", { name: "overview" }).click();
   await page.waitForURL("**/docs/");
-  await close();
 });
 
 test("without scripts the pages are there all the same", { skip }, async () => {

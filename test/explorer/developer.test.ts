@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -12,7 +11,16 @@ import { readPageTable } from "../../src/web/pages/answer-page.ts";
 import { startExplorerServer } from "../../src/web/pages/explorer-server.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { contract } from "../support/contracts.ts";
-import { DESKTOP, PHONE, seriousFindings, sidewaysPixels, watchedPage } from "../support/page-audit.ts";
+import {
+  DESKTOP,
+  type Load,
+  loadingAfresh,
+  PHONE,
+  seriousFindings,
+  sidewaysPixels,
+  type WatchedPage,
+  watchedPage,
+} from "../support/page-audit.ts";
 import { ONE_PROCESS } from "../support/test-node.ts";
 import { chromiumPath, launchChromium } from "./browser.ts";
 import { type SampleChain, startSampleChain } from "./sample-chain.ts";
@@ -23,6 +31,8 @@ const skip = path === undefined && "chromium is not on PATH";
 const artifacts = mkdtempSync(join(tmpdir(), "evmint-artifacts-"));
 let browser: Browser;
 let chain: SampleChain;
+let opened: WatchedPage;
+let load: Load;
 before(async () => {
   if (path === undefined) return;
   const { abi, bytecode, runtime } = contract("Token");
@@ -31,6 +41,8 @@ before(async () => {
   chain = await startSampleChain(0, { ...ONE_PROCESS, artifacts: artifacts });
   await setUpProxies();
   browser = await launchChromium(path);
+  opened = await watchedPage(browser, chain.node.url, { viewport: DESKTOP });
+  load = await loadingAfresh(opened.page);
 });
 after(async () => {
   await browser?.close();
@@ -76,15 +88,10 @@ async function setUpProxies(): Promise<void> {
 }
 
 /** Runs `work` on a page at `route`; its faults have to be none. */
-async function onPage(route: string, work: (page: Page) => Promise<void>, viewport = DESKTOP): Promise<void> {
-  const { page, faults, close } = await watchedPage(browser, chain.node.url, { viewport });
-  try {
-    await page.goto(`${chain.node.url}/explorer/#${route}`);
-    await work(page);
-    assert.deepEqual(faults, []);
-  } finally {
-    await close();
-  }
+async function onPage(route: string, work: (page: Page) => Promise<void>): Promise<void> {
+  await load(`${chain.node.url}/explorer/#${route}`);
+  await work(opened.page);
+  assert.deepEqual(opened.faults.splice(0), []);
 }
 
 test("calls of a token show their amount with its decimals, a contract without a name says how it gets one", {
@@ -158,62 +165,18 @@ test("an account of the dev chain writes a contract, without a wallet", { skip }
   });
 });
 
-const COLLECTIBLES = `// SPDX-License-Identifier: Apache-2.0
-pragma solidity ^0.8.30;
-
-contract Art {
-    event Transfer(address indexed from, address indexed to, uint256 indexed tokenId);
-    string public constant name = "Paintings";
-    string public constant symbol = "ART";
-    mapping(address => uint256) public balanceOf;
-    function supportsInterface(bytes4 id) external pure returns (bool) { return id == 0x80ac58cd; }
-    constructor(address other) {
-        balanceOf[msg.sender] = 1;
-        balanceOf[other] = 1;
-        emit Transfer(address(0), msg.sender, 1);
-        emit Transfer(address(0), msg.sender, 2);
-        emit Transfer(msg.sender, other, 2);
-    }
-}
-
-contract Items {
-    event TransferSingle(address indexed operator, address indexed from, address indexed to, uint256 id, uint256 value);
-    event TransferBatch(address indexed operator, address indexed from, address indexed to, uint256[] ids, uint256[] values);
-    function supportsInterface(bytes4 id) external pure returns (bool) { return id == 0xd9b67a26; }
-    constructor(address other) {
-        uint256[] memory ids = new uint256[](2);
-        uint256[] memory values = new uint256[](2);
-        (ids[0], ids[1], values[0], values[1]) = (5, 6, 10, 20);
-        emit TransferBatch(msg.sender, address(0), msg.sender, ids, values);
-        emit TransferSingle(msg.sender, msg.sender, other, 6, 3);
-    }
-}
-`;
-
-async function deployCollectibles(): Promise<Readonly<Record<"Art" | "Items", string>>> {
-  const solc = createRequire(import.meta.url)("solc") as { compile(input: string): string };
-  const output = JSON.parse(
-    solc.compile(
-      JSON.stringify({
-        language: "Solidity",
-        sources: { "A.sol": { content: COLLECTIBLES } },
-        settings: { outputSelection: { "*": { "*": ["evm.bytecode.object"] } } },
-      }),
-    ),
-  );
-  const deploy = async (name: string) => {
-    const { object } = output.contracts["A.sol"][name].evm.bytecode;
-    const data = `0x${object}${word(DEV_ADDRESSES[1]!).slice(2)}`;
-    const hash = await chain.call("eth_sendTransaction", { from: DEV_ADDRESSES[0], gas: "0x200000", data });
-    return (await chain.call<{ contractAddress: string }>("eth_getTransactionReceipt", hash)).contractAddress;
-  };
-  return { Art: await deploy("Art"), Items: await deploy("Items") };
+/** Deploys a contract of `test/contracts/Collectibles.sol`, which mints to the first two dev accounts. */
+async function deployCollectible(name: "Art" | "Items"): Promise<string> {
+  const data = `${contract(name).bytecode}${word(DEV_ADDRESSES[1]!).slice(2)}`;
+  const hash = await chain.call("eth_sendTransaction", { from: DEV_ADDRESSES[0], gas: "0x200000", data });
+  return (await chain.call<{ contractAddress: string }>("eth_getTransactionReceipt", hash)).contractAddress;
 }
 
 test("tokens with ids have their standard, their holders by items, and are among the tokens of an account", {
   skip,
 }, async () => {
-  const { Art, Items } = await deployCollectibles();
+  const Art = await deployCollectible("Art");
+  const Items = await deployCollectible("Items");
   await onPage(`/token/${Art}/holders`, async (page) => {
     for (const text of ["ERC-721", "Paintings", "Holders (2)"]) await page.getByText(text).first().waitFor();
   });
@@ -291,22 +254,19 @@ test("beside a node the pages work as well, and change nothing there", { skip },
 });
 
 test("a name that attacks stays a short text on one line, on every page that shows it", { skip }, async () => {
-  for (const viewport of [DESKTOP, PHONE]) {
-    for (const route of [`/token/${HOSTILE}`, `/address/${HOSTILE}`, `/address/${HOSTILE}/contract`]) {
-      await onPage(
-        route,
-        async (page) => {
-          await page.getByText("<img src=x").first().waitFor();
-          assert.equal(await page.locator("main img").count(), 0);
-          assert.notEqual(await page.title(), "owned");
-          const text = (await page.locator("main").textContent())!;
-          for (const control of ["\u202e", "\u0000"]) assert.ok(!text.includes(control));
-          assert.ok(text.length < 5000, `${text.length} characters`);
-          assert.equal(await sidewaysPixels(page), 0, route);
-          assert.deepEqual(await seriousFindings(page), [], route);
-        },
-        viewport,
-      );
-    }
+  for (const route of [`/token/${HOSTILE}`, `/address/${HOSTILE}`, `/address/${HOSTILE}/contract`]) {
+    await onPage(route, async (page) => {
+      await page.getByText("<img src=x").first().waitFor();
+      assert.equal(await page.locator("main img").count(), 0);
+      assert.notEqual(await page.title(), "owned");
+      const text = (await page.locator("main").textContent())!;
+      for (const control of ["\u202e", "\u0000"]) assert.ok(!text.includes(control));
+      assert.ok(text.length < 5000, `${text.length} characters`);
+      for (const viewport of [PHONE, DESKTOP]) {
+        await page.setViewportSize(viewport);
+        assert.equal(await sidewaysPixels(page), 0, route);
+        assert.deepEqual(await seriousFindings(page), [], route);
+      }
+    });
   }
 });

@@ -5,6 +5,7 @@ import { headerHash } from "../../src/base/types/header-codec.ts";
 import { headerOf } from "../../src/web/explorer/verify/header.ts";
 import type { Json } from "../../src/web/explorer/verify/verdict.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
+import { type Load, loadingAfresh } from "../support/page-audit.ts";
 import { chromiumPath, launchChromium } from "./browser.ts";
 import { type Lie, type LyingProxy, startLyingProxy } from "./lying-proxy.ts";
 import { type AnsweringServer, startRecordedNode } from "./recorded-chain.ts";
@@ -18,6 +19,8 @@ let chain: SampleChain;
 let proxy: LyingProxy;
 let recorded: AnsweringServer;
 let signedProxy: LyingProxy;
+let page: Page;
+let load: Load;
 before(async () => {
   if (path === undefined) return;
   chain = await startSampleChain();
@@ -25,6 +28,8 @@ before(async () => {
   recorded = await startRecordedNode();
   signedProxy = await startLyingProxy(recorded.url, chain.node.url);
   browser = await launchChromium(path);
+  page = await browser.newPage();
+  load = await loadingAfresh(page);
 });
 after(async () => {
   await browser?.close();
@@ -46,19 +51,13 @@ async function marksOf(page: Page): Promise<ReadonlyMap<string, string>> {
   return new Map(marks);
 }
 
-/** Opens a page in a browser that has never seen the chain. */
+/** Marks of a page that is loaded as in a browser that has never seen the chain. */
 async function open(route: string, node = proxy): Promise<ReadonlyMap<string, string>> {
-  const context = await browser.newContext();
-  try {
-    const page = await context.newPage();
-    await page.goto(`${node.url}/explorer/#${route}`);
-    // The slot is read after the account.
-    if (route.endsWith("/storage")) await page.waitForSelector('[data-what="storage"]');
-    if (node === signedProxy) await page.waitForSelector('[data-what="signatures"]');
-    return await marksOf(page);
-  } finally {
-    await context.close();
-  }
+  await load(`${node.url}/explorer/#${route}`);
+  // The slot is read after the account.
+  if (route.endsWith("/storage")) await page.waitForSelector('[data-what="storage"]');
+  if (node === signedProxy) await page.waitForSelector('[data-what="signatures"]');
+  return marksOf(page);
 }
 
 const routes = (): Readonly<Record<string, string>> => ({
@@ -86,7 +85,7 @@ const flipped = (name: string) => (result: Json) => ({
   [name]: flip(result[name] as string),
 });
 
-const LIES: readonly (readonly [what: string, page: string, mark: string, lie: Lie])[] = [
+const LIES: readonly (readonly [what: string, route: string, mark: string, lie: Lie])[] = [
   ["a balance", "address", "balance", { method: "eth_getBalance", change: flip }],
   ["a nonce", "address", "nonce", { method: "eth_getTransactionCount", change: flip }],
   ["a code", "contract", "code", { method: "eth_getCode", change: flip }],
@@ -148,10 +147,10 @@ const LIES: readonly (readonly [what: string, page: string, mark: string, lie: L
   ],
 ];
 
-for (const [what, page, mark, lie] of LIES) {
+for (const [what, route, mark, lie] of LIES) {
   test(`a node that lies about ${what} gets a red mark`, { skip }, async () => {
     proxy.answerWith(lie);
-    const marks = await open(routes()[page]!);
+    const marks = await open(routes()[route]!);
     assert.equal(marks.get(mark), "false");
   });
 }
@@ -160,14 +159,12 @@ const SIGNED_BLOCK = "/block/9";
 
 test("the signatures of validators are verified, and shown", { skip }, async () => {
   signedProxy.answerWith(undefined);
-  const context = await browser.newContext();
-  const page = await context.newPage();
-  await page.goto(`${signedProxy.url}/explorer/#${SIGNED_BLOCK}`);
+  await load(`${signedProxy.url}/explorer/#${SIGNED_BLOCK}`);
   await page.getByText("signed by 3 of 4 validators, 75 % of power").waitFor();
   assert.deepEqual(new Set((await marksOf(page)).values()), new Set(["verified"]));
-  await page.goto(`${signedProxy.url}/explorer/#/trust`);
+  // In the same document, which knows the chain.
+  await page.goto(new URL("#/trust", page.url()).href);
   await page.getByText("evmint-9000").waitFor();
-  await context.close();
 });
 
 test("a node that lies about a validator's signature gets a red mark", { skip }, async () => {
@@ -185,12 +182,9 @@ test("a node that lies about a validator's signature gets a red mark", { skip },
 
 test("a chain that one process decides says so", { skip }, async () => {
   proxy.answerWith(undefined);
-  const context = await browser.newContext();
-  const page = await context.newPage();
-  await page.goto(`${proxy.url}/explorer/#/block/2`);
+  await load(`${proxy.url}/explorer/#/block/2`);
   await page.getByText("by one process: nobody else signs").waitFor();
   assert.equal((await marksOf(page)).has("signatures"), false);
-  await context.close();
 });
 
 test("a node that lies about its first block is not rid of a pinned one", { skip }, async () => {

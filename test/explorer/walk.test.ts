@@ -66,32 +66,34 @@ const routes = (): readonly (readonly [string, string])[] => [
   ["/nowhere", "There is no such page."],
 ];
 
-for (const [window, { name, ...options }] of WINDOWS.entries()) {
-  test(`every page, ${name}: every mark green, no error, no serious finding of axe, no sideways scrolling`, {
-    skip,
-  }, async () => {
-    const { page, faults, close } = await openPage(options);
-    try {
-      await page.goto(`${chain.node.url}/explorer/`);
-      for (const [index, [route, text]] of routes().entries()) {
-        await page.evaluate((hash) => {
-          (globalThis as unknown as { location: { hash: string } }).location.hash = hash;
-        }, route);
-        await page.getByText(text).first().waitFor();
-        await settle(page);
-        const doubtful = page.locator('[data-kind="false"], [data-kind="unverified"]');
-        assert.deepEqual(await doubtful.allInnerTexts(), [], route);
+test("every page: every mark green, no error; in every window no serious finding of axe, no sideways scrolling", {
+  skip,
+}, async () => {
+  const { page, faults, close } = await openPage({});
+  try {
+    await page.goto(`${chain.node.url}/explorer/`);
+    for (const [index, [route, text]] of routes().entries()) {
+      await page.evaluate((hash) => {
+        (globalThis as unknown as { location: { hash: string } }).location.hash = hash;
+      }, route);
+      await page.getByText(text).first().waitFor();
+      await settle(page);
+      const doubtful = page.locator('[data-kind="false"], [data-kind="unverified"]');
+      assert.deepEqual(await doubtful.allInnerTexts(), [], route);
+      for (const [window, { name, viewport, colorScheme }] of WINDOWS.entries()) {
+        await page.setViewportSize(viewport);
+        await page.emulateMedia({ colorScheme });
         // With a change axe looks at a page in one of the windows.
         const isAudited = IS_NIGHTLY || index % WINDOWS.length === window;
-        if (isAudited) assert.deepEqual(await seriousFindings(page), [], route);
-        assert.equal(await sidewaysPixels(page), 0, `${route} is wider than the window`);
+        if (isAudited) assert.deepEqual(await seriousFindings(page), [], `${route}, ${name}`);
+        assert.equal(await sidewaysPixels(page), 0, `${route} is wider than the window: ${name}`);
       }
-      assert.deepEqual(faults, []);
-    } finally {
-      await close();
     }
-  });
-}
+    assert.deepEqual(faults, []);
+  } finally {
+    await close();
+  }
+});
 
 test("search finds a block, a transaction, an address; and says when there is nothing", {
   skip,

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { after, before, beforeEach, test } from "node:test";
+import { after, afterEach, before, beforeEach, test } from "node:test";
 import type { Browser, Locator, Page } from "playwright-core";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { contract } from "../support/contracts.ts";
-import { DESKTOP, type WatchedPage, watchedPage } from "../support/page-audit.ts";
+import { DESKTOP, type Load, loadingAfresh, type WatchedPage, watchedPage } from "../support/page-audit.ts";
 import { chromiumPath, launchChromium } from "./browser.ts";
 import { type SampleChain, startSampleChain } from "./sample-chain.ts";
 
@@ -20,14 +20,27 @@ let chain: SampleChain;
 let chainId: string;
 let wallet: WalletState;
 let opened: WatchedPage;
+let load: Load;
 before(async () => {
   if (path === undefined) return;
   chain = await startSampleChain(0);
   chainId = await chain.call("eth_chainId");
   browser = await launchChromium(path);
+  opened = await watchedPage(browser, chain.node.url, { viewport: DESKTOP });
+  const { page } = opened;
+  load = await loadingAfresh(page);
+  await page.exposeFunction("askWallet", answer);
+  await page.addInitScript(`
+    globalThis.ethereum = {
+      async request(call) {
+        const outcome = await askWallet(call);
+        if ("result" in outcome) return outcome.result;
+        throw outcome;
+      },
+    };
+  `);
 });
 after(async () => {
-  await opened?.close();
   await browser?.close();
   await chain?.node.stop();
 });
@@ -53,24 +66,12 @@ async function answer({ method, params = [] }: Call): Promise<Outcome> {
   }
 }
 
-/** The page of the token with its ABI, in a browser with a wallet. */
+/** Loads the page of the token with its ABI, in a browser with a wallet. */
 beforeEach(async () => {
   if (path === undefined) return;
-  await opened?.close();
   wallet = { chainId, isRejecting: false, canSwitch: false };
-  opened = await watchedPage(browser, chain.node.url, { viewport: DESKTOP });
+  await load(`${chain.node.url}/explorer/#/address/${chain.token}/contract`);
   const { page } = opened;
-  await page.exposeFunction("askWallet", answer);
-  await page.addInitScript(`
-    globalThis.ethereum = {
-      async request(call) {
-        const outcome = await askWallet(call);
-        if ("result" in outcome) return outcome.result;
-        throw outcome;
-      },
-    };
-  `);
-  await page.goto(`${chain.node.url}/explorer/#/address/${chain.token}/contract`);
   const { abi, runtime } = contract("Token");
   await page.locator('input[type="file"]').setInputFiles({
     name: "Token.json",
@@ -79,6 +80,8 @@ beforeEach(async () => {
   });
   await page.locator('[data-match="exact"]').waitFor();
 });
+
+afterEach(() => assert.deepEqual(opened?.faults.splice(0) ?? [], []));
 
 const formOf = (page: Page, name: string): Locator =>
   page.locator("form.function").filter({ has: page.locator("b", { hasText: new RegExp(`^${name}$`) }) });
@@ -112,7 +115,6 @@ test("a wallet writes a contract: the hash, the wait, the outcome with a link; a
   assert.equal(await balanceOf(FRIEND), "55");
   await form.locator("output a").click();
   await opened.page.getByText("Token transfers").waitFor();
-  assert.deepEqual(opened.faults, []);
 });
 
 test("a transaction that the user rejects says so and sends nothing", { skip }, async () => {

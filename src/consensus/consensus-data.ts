@@ -2,7 +2,7 @@ import { NodeError } from "../base/errors.ts";
 import { type Address, addressFromBytes, addressToBytes } from "../base/primitives/address.ts";
 import { bigintToBytes, bytesToBigint, concatBytes, EMPTY_BYTES } from "../base/primitives/bytes.ts";
 import { type Hash, hashFromBytes, hashToBytes, ZERO_HASH } from "../base/primitives/hash.ts";
-import { decodeRlp, encodeRlp, type RlpItem } from "../base/primitives/rlp.ts";
+import { decodeRlp, encodeRlp, type RlpItem, rlpPrefix } from "../base/primitives/rlp.ts";
 import { type Parameter, parameterItem, parameterOfItem } from "../chain/agreement/agreement.ts";
 import { MalformedBytesError } from "../store/storage/byte-io.ts";
 import type { GovernanceInBlock } from "./voting/block-effect.ts";
@@ -53,13 +53,14 @@ function castItem({ vote, startingSet, parameterVote, offences = [] }: Governanc
   ];
 }
 
-/** The engine's hash of a block: the first field of its stored consensus data, without the others. @throws MalformedBytesError */
+/** The engine's hash of a block: the first field of its stored consensus data, without the others. @throws MalformedBytesError, InvalidRlpError */
 export function consensusHashOf(bytes: Uint8Array): Hash {
   if (bytes.length === 0) return ZERO_HASH;
-  const prefix = bytes[0]!;
-  const start = prefix < 0xf8 ? 1 : prefix - 0xf6;
-  if (prefix < 0xc0 || bytes[start] !== HASH_PREFIX) throw malformed("hash");
-  return hashFromBytes(bytes.subarray(start + 1, start + 33));
+  const list = rlpPrefix(bytes, 0, bytes.length, 0);
+  if (!list.isList) throw malformed("shape");
+  const { isList, start, length } = rlpPrefix(bytes, list.start, list.start + list.length, 1);
+  if (isList || length !== 32) throw malformed("hash");
+  return hashFromBytes(bytes.subarray(start, start + length));
 }
 
 /**
@@ -83,8 +84,6 @@ export function decodeConsensusData(bytes: Uint8Array): ConsensusData | undefine
   };
 }
 
-/** Begins the RLP of a hash. */
-const HASH_PREFIX = 0x80 + 32;
 /** Of earlier versions and of this one. */
 const FIELD_COUNTS: readonly number[] = [3, 5];
 const NANOS_MAX = 999_999_999;

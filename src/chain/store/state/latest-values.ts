@@ -58,14 +58,22 @@ export class LatestValues implements Latest {
     const at = this.#find(key, hash);
     if (at >= 0) return this.#valueAt(at);
     const value = this.#rows.latest(key);
-    this.set(key, value);
+    this.set(key, value, hash, at);
     return value;
   }
 
-  /** @param value undefined if none */
-  set(key: Uint8Array, value: Uint8Array | undefined): void {
-    const hash = keyHash(key, 0, this.#keyLength);
-    let at = this.#find(key, hash);
+  /**
+   * @param value undefined if none
+   * @param hash of the key
+   * @param place of the key's line, -1 if it has none
+   */
+  set(
+    key: Uint8Array,
+    value: Uint8Array | undefined,
+    hash = keyHash(key, 0, this.#keyLength),
+    place = this.#find(key, hash),
+  ): void {
+    let at = place;
     const length = value?.length ?? 0;
     if (1 + this.#keyLength + length > this.#lineLength) {
       if (at >= 0) this.#lines[at] = FREE;

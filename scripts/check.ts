@@ -11,8 +11,9 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 let failed = false;
 
 for (const [name, ...command] of [
-  ["types", "node_modules/.bin/tsc", "--noEmit", "-p", "."],
-  ["types of pages", "node_modules/.bin/tsc", "--noEmit", "-p", "tsconfig.explorer.json"],
+  // Several checkers each check what they share: a third more CPU.
+  ["types", "node_modules/.bin/tsc", "--noEmit", "--checkers", "1", "-p", "."],
+  ["types of pages", "node_modules/.bin/tsc", "--noEmit", "--checkers", "1", "-p", "tsconfig.explorer.json"],
   ["format and lint", "node_modules/.bin/biome", "check", "--error-on-warnings", "."],
   ["exports", "node_modules/.bin/knip", "--include", "files,exports,types", "--no-progress", "--no-config-hints"],
 ] as const) {

@@ -10,6 +10,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { testFiles } from "./test/plan.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const REPORT = join(root, "docs/nightly.md");
@@ -33,6 +34,13 @@ const first = String(Number(values.seed) * 100_000);
 const script = (file: string, ...args: readonly string[]) => [process.execPath, "--import", "tsx", file, ...args];
 const npm = (...args: readonly string[]) => ["npm", ...args];
 
+/** Draw from TEST_SEED, and repeat what FUZZ_RUNS says. */
+function propertyFiles(): string[] {
+  return testFiles(root).filter((file) =>
+    /fast-check\.ts"|"(?:FUZZ_RUNS|TEST_SEED)"/.test(readFileSync(join(root, file), "utf8")),
+  );
+}
+
 /** The share of `--minutes` in seconds. */
 const share = (part: number) => String(Math.round(part * minutes * 60));
 
@@ -50,13 +58,13 @@ const PARTS: readonly Part[] = [
   {
     name: "versions",
     finds:
-      "every test on every version of Node.js, in place of those that depend on the engine; every page in four windows, in place of two, with axe on each; damage to each kind of page of a large index; a failure of each commit of the index, in place of each third",
+      "every test on every version of Node.js, in place of those that depend on the engine; every page in four windows, in place of two, with axe on each; damage to each kind of page of a large index; a failure of each commit of the index, in place of each third; limits of HTTP and WebSocket over RPC processes",
     command: npm("test", "--", "--all", "--every"),
   },
   {
     name: "properties",
     finds: "counterexamples of properties from another seed, with more runs",
-    command: npm("test"),
+    command: npm("test", "--", ...propertyFiles()),
     environment: { TEST_SEED: values.seed, FUZZ_RUNS: "2000" },
   },
   {
@@ -180,8 +188,8 @@ function reportOf(all: readonly Outcome[]): string {
   return `# The nightly run
 
 \`npm run test:nightly\` runs searches for faults that take too long for each change, and writes this page. \`scripts/nightly.ts\` lists its parts; \`--only\` selects some of them.
-Every change runs a small part of them: 8 of 18 fixed seeds, three deliberate faults, six kills of each kind of home, and half of the recorded answers of geth. On the newest version
-of Node.js it runs what depends on the engine, but two long files; the versions between have their turn here and in the matrix of continuous integration.
+Every change runs a small part of them: 8 of 18 fixed seeds, three deliberate faults, five kills of each kind of home, and a third of the recorded answers of geth. On the newest version
+of Node.js it runs what depends on the engine, but four long files; the versions between have their turn here and in the matrix of continuous integration. The limits of HTTP and WebSocket run here over RPC processes too.
 \`NIGHTLY\` in \`scripts/test/plan.ts\` lists the tests that only this run has: damaged pages of a large index, haproxy, examples of slow methods, followers over minutes, contracts recompiled in the browser, screenshots, and faulty nodes
 that the storm must detect.
 The run shows each page of the explorer and the documentation in four windows, desktop and phone, light and dark, and axe checks each page in each window. A change shows each page of the explorer in a light desktop

@@ -94,7 +94,11 @@ function passesHere(): Pass[] {
   const tests = { name: "tests", files: all.filter((file) => !isLong(file)) };
   const long = { name: "long", files: all.filter((file) => isLong(file) && (flags.every || !isNightly(file))) };
   const environment = { EVMINT_TEST_PROCESSES: "2" };
-  const overProcesses = { name: "RPC processes", files: all.filter(isOverProcesses), environment };
+  const overProcesses = {
+    name: "RPC processes",
+    files: all.filter((file) => isOverProcesses(file, flags.every)),
+    environment,
+  };
   if (flags.all) return [tests, long, overProcesses];
   return flags.long ? [long, overProcesses] : [tests];
 }

@@ -1,12 +1,18 @@
 /**
  * Compiles the tests and what they import, so that a test file starts in a fifth of the CPU time that transpiling it on the way in takes.
  * Modules that tests share are in files of their own, each once. Threads and processes of the node that tests start run from there too.
+ *
+ * A module costs Node.js half a millisecond of CPU to find and link, whatever its size. Those of a node, which tests that start one need all, are one file.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const ROOM = "scripts/test/room.mjs";
+/** Tests that import it start nodes. */
+const TEST_NODE = "test/support/test-node.ts";
+/** Packages of many small modules, which are compiled like the tests. */
+const PACKAGES = /^(?:viem|ox|abitype|ethers|@noble|@scure|@ethereumjs)(?:\/|$)/;
 
 /**
  * @param root the package
@@ -16,13 +22,27 @@ const ROOM = "scripts/test/room.mjs";
  * @returns paths of the compiled groups, in the same order
  */
 export async function bundleTests(root, outdir, groups, programs) {
-  const { build } = await import("esbuild");
   const rooms = groups.filter((files) => files.length > 1);
   const entryOf = (files) =>
     files.length > 1 ? { in: `room:${rooms.indexOf(files)}`, out: `rooms/${rooms.indexOf(files)}` } : own(files[0]);
+  const startsNodes = (files) =>
+    files.some((file) => readFileSync(join(root, file), "utf8").includes('/test-node.ts"'));
+  const plugins = [packages, roomEntries(root, rooms), sourceUrls(root, outdir, new Set(rooms.flat()))];
+  await compile(root, outdir, groups.filter(startsNodes).map(entryOf), [nodeAsOne(root), ...plugins]);
+  await compile(root, outdir, groups.filter((files) => !startsNodes(files)).map(entryOf), plugins);
+  await compile(root, outdir, [...threadEntries(root), ...programs].map(own), plugins);
+  // As `dist/bundle/worker.js` of the built node: the first argument names the module.
+  const worker = `await import("../../" + process.argv[2] + ".mjs");\n`;
+  mkdirSync(join(outdir, "src/base/threads"), { recursive: true });
+  writeFileSync(join(outdir, "src/base/threads/worker.js"), worker);
+  return groups.map((files) => join(outdir, `${entryOf(files).out}.mjs`));
+}
+
+async function compile(root, outdir, entryPoints, plugins) {
+  const { build } = await import("esbuild");
   await build({
     absWorkingDir: root,
-    entryPoints: [...groups.map(entryOf), ...threadEntries(root).map(own), ...programs.map(own)],
+    entryPoints,
     outdir,
     outExtension: { ".js": ".mjs" },
     bundle: true,
@@ -30,20 +50,13 @@ export async function bundleTests(root, outdir, groups, programs) {
     format: "esm",
     platform: "node",
     target: "node20.19",
-    // The folder of the compiled files is below the package's: packages are found as from the sources.
-    packages: "external",
     chunkNames: "chunks/[name]-[hash]",
     sourcemap: "linked",
     sourcesContent: false,
     logLevel: "warning",
     keepNames: false,
-    plugins: [roomEntries(root, rooms), sourceUrls(root, outdir, new Set(rooms.flat()))],
+    plugins,
   });
-  // As `dist/bundle/worker.js` of the built node: the first argument names the module.
-  const worker = `await import("../../" + process.argv[2] + ".mjs");\n`;
-  mkdirSync(join(outdir, "src/base/threads"), { recursive: true });
-  writeFileSync(join(outdir, "src/base/threads/worker.js"), worker);
-  return groups.map((files) => join(outdir, `${entryOf(files).out}.mjs`));
 }
 
 /** @param file below the package; its compiled form has the same place in the output */
@@ -58,6 +71,35 @@ function threadEntries(root) {
       .filter((file) => /\.(?:thread|process)\.ts$/.test(file))
       .map((file) => `${folder}/${file}`),
   );
+}
+
+/** Other packages stay as they are: the folder of the compiled files is below the package's, so they are found as from the sources. */
+const packages = {
+  name: "packages",
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
+      kind === "entry-point" || /^[\w-]+:/.test(path) || PACKAGES.test(path) ? undefined : { path, external: true },
+    ),
+};
+
+/**
+ * esbuild puts modules that the same entries need into one file. Each entry here imports `TEST_NODE`, and so does each module that is imported only when it
+ * is needed, which is an entry to esbuild: all modules of a node have the same entries.
+ */
+function nodeAsOne(root) {
+  const all = `import ${JSON.stringify(join(root, TEST_NODE))};`;
+  return {
+    name: "node-as-one",
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^\./, namespace: "file" }, ({ path, kind, resolveDir }) =>
+        kind === "dynamic-import" ? { path: join(resolveDir, path), namespace: "late" } : undefined,
+      );
+      onLoad({ filter: /.*/, namespace: "late" }, ({ path }) => ({
+        contents: `${all} export * from ${JSON.stringify(path)};`,
+        resolveDir: root,
+      }));
+    },
+  };
 }
 
 /** The entry of a room imports its files one after the other and then runs their tests; `room.mjs` says how. */

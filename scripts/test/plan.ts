@@ -2,15 +2,21 @@
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
-/** Kill processes again and again, drive a browser where there is one, or do one thing for longer than ten seconds. */
+/** Kill processes again and again, drive a browser where there is one, or do one thing for seconds. */
 const LONG = [
+  "src/base/crypto/kzg/kzg.test.ts",
   "src/chain/store/failed-commits.test.ts",
   "src/chain/store/index/load-genesis.test.ts",
+  "src/chain/store/store-model.test.ts",
   "src/dev/fork/poisoned-answers.test.ts",
+  "src/evm/machine/gen/compiled/opcodes.test.ts",
   "src/heritage/les/checkpoints/checkpoint-indexer.test.ts",
+  "src/node/compiled-contracts/threaded-compiler.test.ts",
+  "src/node/services/solidity-compiler.test.ts",
   "test/browser/",
   "test/conformance/precompiles.test.ts",
   "test/crash/",
+  "test/deploy/alerts.test.ts",
   "test/deploy/haproxy.test.ts",
   "test/differential/",
   "test/docs/examples",
@@ -18,6 +24,7 @@ const LONG = [
   "test/docs/walk.test.ts",
   "test/e2e/compiled-contracts.test.ts",
   "test/e2e/damaged-index.test.ts",
+  "test/e2e/debug-runtime.test.ts",
   "test/e2e/dev-control-model.test.ts",
   "test/e2e/dev-fork",
   "test/e2e/etherscan-api.test.ts",
@@ -27,7 +34,9 @@ const LONG = [
   "test/e2e/limits/counted-work.test.ts",
   "test/e2e/limits/evm-limits.test.ts",
   "test/e2e/limits/followers-soak.test.ts",
+  "test/e2e/limits/idle-sockets.test.ts",
   "test/e2e/limits/large-answers.test.ts",
+  "test/e2e/limits/overload.test.ts",
   "test/e2e/limits/storage-faults.test.ts",
   "test/e2e/pool-load.test.ts",
   "test/e2e/rolled-back.test.ts",
@@ -40,10 +49,14 @@ const LONG = [
   "test/explorer/screenshots.test.ts",
   "test/explorer/walk.test.ts",
   "test/explorer/wallet.test.ts",
+  "test/fuzz/",
+  "test/package-lock.test.ts",
   "test/security/account-permissions.test.ts",
   "test/security/poisoned-snapshots.test.ts",
   "test/setup.test.ts",
   "test/simulation/cometbft/agreement.test.ts",
+  "test/simulation/cometbft/head-age.test.ts",
+  "test/simulation/cometbft/state-sync.test.ts",
   "test/simulation/determinism.test.ts",
   "test/simulation/mutants/mutants.test.ts",
   "test/simulation/seeds.test.ts",
@@ -80,6 +93,13 @@ const OVER_PROCESSES = [
   "test/security/tokens.test.ts",
 ];
 
+/** Of those the ones that only the nightly run repeats: the transport counts and refuses requests in an RPC process as it does in the chain's. */
+const OVER_PROCESSES_NIGHTLY = [
+  "test/e2e/limits/http-limits.test.ts",
+  "test/e2e/limits/request-limits.test.ts",
+  "test/e2e/limits/ws-limits.test.ts",
+];
+
 /** Depend on the engine: threads, processes, WebAssembly, HTTP parsing, files, start and stop. */
 const ENGINE = [
   "src/base/wasm/",
@@ -108,7 +128,12 @@ const ENGINE = [
 ];
 
 /** Of those the ones that only the nightly run has on the newest version. */
-const NEWEST_NIGHTLY = ["test/e2e/compiled-contracts", "test/e2e/rpc-processes"];
+const NEWEST_NIGHTLY = [
+  "src/store/storage/lmdb/lmdb-build",
+  "src/store/storage/lmdb/lmdb-check",
+  "test/e2e/compiled-contracts",
+  "test/e2e/rpc-processes",
+];
 
 /** Networks with the real CometBFT, which EVMINT_COMETBFT=1 runs. */
 const COMETBFT = /^test\/network\/(?!manual)[^/]+$/;
@@ -144,11 +169,17 @@ const startsWithOneOf = (paths: readonly string[]) => (file: string) => paths.so
 
 export const isLong = startsWithOneOf(LONG);
 export const isNightly = startsWithOneOf(NIGHTLY);
-export const isOverProcesses = startsWithOneOf(OVER_PROCESSES);
+const isRepeatedOverProcesses = startsWithOneOf(OVER_PROCESSES);
+const isRepeatedAtNight = startsWithOneOf(OVER_PROCESSES_NIGHTLY);
 export const needsCometBft = (file: string) => COMETBFT.test(file);
 export const dependsOnEngine = startsWithOneOf(ENGINE);
 const isNightlyOnNewest = startsWithOneOf(NEWEST_NIGHTLY);
 const isAlone = startsWithOneOf(ALONE);
+
+/** Whether a file runs again over RPC processes, with a change or in the nightly run. */
+export function isOverProcesses(file: string, inNightly: boolean): boolean {
+  return isRepeatedOverProcesses(file) && (inNightly || !isRepeatedAtNight(file));
+}
 
 /** Of `files` those that a change runs on the newest version of Node.js, beside all on the oldest. The nightly run has the versions between. */
 export function onNewest(files: readonly string[]): string[] {

@@ -10,7 +10,7 @@ import { Rpc } from "./rpc.ts";
 import { shortStorm } from "./short-storm.ts";
 
 /** `test/storm/run.ts` kills for hours. */
-const KILLS = IS_NIGHTLY ? 10 : 6;
+const KILLS = IS_NIGHTLY ? 10 : 5;
 /** Blocks of the first lives are before Amsterdam, those of the last after it. */
 const FORK_AFTER_SECONDS = 3;
 /** In one of so many storms transactions are executed ahead in time, whatever else the machine does: only threads that never do fail. */

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { median } from "../support/load.ts";
+import { inTurn, median } from "../support/load.ts";
 import { type Peer, startAnvil, startEvmint } from "../support/peers.ts";
 import { printTable, writeResult } from "../support/report.ts";
 
@@ -36,7 +36,7 @@ export async function run(args: readonly string[]): Promise<void> {
   try {
     const nodes = targets(project);
     for (let round = 0; round < rounds; round++) {
-      for (const [node, runOnce] of nodes) {
+      for (const [node, runOnce] of inTurn(nodes, round)) {
         const cost = await runOnce();
         if (cost !== undefined) measured.push({ node, ...cost });
         else if (round === 0) console.log(`${node}: left out, not installed`);

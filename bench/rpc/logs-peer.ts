@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { load, median } from "../support/load.ts";
+import { inTurn, load, median } from "../support/load.ts";
 import { call, type Peer, startAnvil, startEvmint } from "../support/peers.ts";
 import { printTable, writeResult } from "../support/report.ts";
 
@@ -27,7 +27,7 @@ export async function run(): Promise<void> {
     for (const query of Object.keys(bodies[0]!)) {
       const runs = peers.map(() => ({ rate: [] as number[], cpu: [] as number[] }));
       for (let round = 0; round < ROUNDS; round++) {
-        for (const [i, peer] of peers.entries()) {
+        for (const [i, peer] of inTurn([...peers.entries()], round)) {
           const result = await load(peer, bodies[i]![query]!, { connections: 4 });
           runs[i]!.rate.push(result.requestsPerSecond);
           runs[i]!.cpu.push(result.cpuMicrosecondsPerRequest);

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { load, median } from "../support/load.ts";
+import { inTurn, load, median } from "../support/load.ts";
 import { call, type Peer, startAnvil, startConstantServer, startEvmint, startGeth } from "../support/peers.ts";
 import { printTable, updateResult } from "../support/report.ts";
 
@@ -88,7 +88,7 @@ async function measure(
 ) {
   const runs = peers.map(() => [] as Run[]);
   for (let round = 0; round < rounds; round++) {
-    for (const [i, peer] of peers.entries()) {
+    for (const [i, peer] of inTurn([...peers.entries()], round)) {
       const result = await load(peer, bodies[i]![row]!, { connections, seconds });
       runs[i]!.push({
         requests: result.requestsPerSecond,

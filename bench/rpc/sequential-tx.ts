@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createWalletClient, http, type PrivateKeyAccount } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { median } from "../support/load.ts";
+import { inTurn, median } from "../support/load.ts";
 import { call, type Peer, startAnvil, startEvmint } from "../support/peers.ts";
 import { printTable, writeResult } from "../support/report.ts";
 
@@ -27,7 +27,7 @@ export async function run(): Promise<void> {
   const account = privateKeyToAccount(KEY);
   const measured: Measured[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    for (const start of [startEvmint, startAnvil]) {
+    for (const start of inTurn([startEvmint, startAnvil], round)) {
       const peer = await start();
       if (!peer) continue;
       try {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bytesToHex, hexToBytes } from "../../src/base/primitives/hex.ts";
 import { signTransaction } from "../../src/base/types/transaction/sign.ts";
-import { median } from "../support/load.ts";
+import { inTurn, median } from "../support/load.ts";
 import { call, type Peer, startAnvil, startEvmint, startGeth } from "../support/peers.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { BLOCK_GAS_LIMIT, genesisText, senderKeys, signAll } from "../throughput/workload.ts";
@@ -81,7 +81,7 @@ async function measure(trace: string, peers: readonly Peer[], requests: readonly
   const runs = peers.map(() => [] as { cpu: number; p50: number }[]);
   // The first round is not counted: in it code is compiled and caches are filled.
   for (let round = 0; round <= ROUNDS; round++) {
-    for (const [i, peer] of peers.entries()) {
+    for (const [i, peer] of inTurn([...peers.entries()], round)) {
       const body = requests[i]![trace];
       if (body === undefined) continue;
       const run = await repeat(peer, body);

@@ -81,6 +81,11 @@ function drive(port: number, request: Buffer, end: number, latencies: number[]):
   });
 }
 
+/** `list` in the order of a round, reversed in every second one: a load generator gets faster as it runs, and the speed of shared cores drifts. */
+export function inTurn<T>(list: readonly T[], round: number): readonly T[] {
+  return round % 2 === 0 ? list : [...list].reverse();
+}
+
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)]!;

@@ -39,7 +39,7 @@ const REASONS: Readonly<Record<string, string>> = {
     "Recovering the senders takes a third to a half of an import's CPU time: 45 µs each with the addon, 30 with a current libsecp256k1. Both nodes use both cores fully.",
   "Start to the first answer": "Node.js itself takes about 40 ms, and the node reads and checks its bundle.",
   "Requests a second":
-    "A short answer costs three system calls on its socket, as in a server that returns a constant. Evmint runs all requests on one thread, while anvil uses both cores: if both take the same CPU, the row is below 1. With one connection most of the time is the wake-up of a sleeping thread: a loop that stayed awake doubled these rows for as much CPU, but real clients pause too long for it, and it was removed ([ADR 99](adr/0099-http.md)).",
+    "A short answer costs three system calls on its socket, as in a server that returns a constant. Evmint runs all requests on one thread, while anvil uses both cores: if both take the same CPU, the row is below 1. With one connection most of the time is the wake-up of a sleeping thread: a loop that stayed awake doubled these rows for as much CPU, but two real clients gained nothing, and it was removed ([ADR 99](adr/0099-http.md)).",
   Traces:
     "anvil answers trace_block with traces that it stored in memory when it made the block, and noopTracer and muxTracer with empty objects.",
   "Sustained transactions":

@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 let failed = false;
 
 for (const [name, ...command] of [
-  // Several checkers each check what they share: a third more CPU.
+  // Several checkers each check what they share: a quarter more CPU.
   ["types", "node_modules/.bin/tsc", "--noEmit", "--checkers", "1", "-p", "."],
   ["types of pages", "node_modules/.bin/tsc", "--noEmit", "--checkers", "1", "-p", "tsconfig.explorer.json"],
   ["format and lint", "node_modules/.bin/biome", "check", "--error-on-warnings", "."],

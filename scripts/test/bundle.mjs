@@ -2,10 +2,10 @@
  * Compiles the tests and what they import, so that a test file starts in a fifth of the CPU time that transpiling it on the way in takes.
  * Modules that tests share are in files of their own, each once. Threads and processes of the node that tests start run from there too.
  *
- * A module costs Node.js half a millisecond of CPU to find and link, whatever its size. Those of a node, which tests that start one need all, are one file.
+ * A module costs Node.js up to a millisecond of CPU to find and link, whatever its size. Those of a node, which tests that start one need all, are one file.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { basename, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const ROOM = "scripts/test/room.mjs";
@@ -25,11 +25,12 @@ export async function bundleTests(root, outdir, groups, programs) {
   const rooms = groups.filter((files) => files.length > 1);
   const entryOf = (files) =>
     files.length > 1 ? { in: `room:${rooms.indexOf(files)}`, out: `rooms/${rooms.indexOf(files)}` } : own(files[0]);
-  const startsNodes = (files) =>
-    files.some((file) => readFileSync(join(root, file), "utf8").includes('/test-node.ts"'));
+  const importsNode = (file) => readFileSync(join(root, file), "utf8").includes(`/${basename(TEST_NODE)}"`);
+  const startNodes = groups.filter((files) => files.some(importsNode));
+  const others = groups.filter((files) => !startNodes.includes(files));
   const plugins = [packages, roomEntries(root, rooms), sourceUrls(root, outdir, new Set(rooms.flat()))];
-  await compile(root, outdir, groups.filter(startsNodes).map(entryOf), [nodeAsOne(root), ...plugins]);
-  await compile(root, outdir, groups.filter((files) => !startsNodes(files)).map(entryOf), plugins);
+  await compile(root, outdir, startNodes.map(entryOf), [nodeAsOne(root), ...plugins]);
+  await compile(root, outdir, others.map(entryOf), plugins);
   await compile(root, outdir, [...threadEntries(root), ...programs].map(own), plugins);
   // As `dist/bundle/worker.js` of the built node: the first argument names the module.
   const worker = `await import("../../" + process.argv[2] + ".mjs");\n`;

@@ -11,8 +11,13 @@ export type LoadResult = {
 /**
  * Sends `body` over `connections` keep-alive connections, one request in flight on each, for `seconds`.
  * Answers are only cut apart, never parsed, so that the generator costs less than the node.
+ * @throws if the node answers an error, unless `acceptErrors`
  */
-export async function load(peer: Peer, body: string, { connections = 32, seconds = 2 } = {}): Promise<LoadResult> {
+export async function load(
+  peer: Peer,
+  body: string,
+  { connections = 32, seconds = 2, acceptErrors = false } = {},
+): Promise<LoadResult> {
   const request = Buffer.from(
     `POST / HTTP/1.1\r\nHost: 127.0.0.1:${peer.port}\r\nContent-Type: application/json\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
@@ -21,7 +26,9 @@ export async function load(peer: Peer, body: string, { connections = 32, seconds
   const cpuBefore = peer.cpuSeconds();
   const begin = performance.now();
   const end = begin + seconds * 1000;
-  await Promise.all(Array.from({ length: connections }, () => drive(peer.port, request, end, latencies)));
+  await Promise.all(
+    Array.from({ length: connections }, () => drive(peer.port, request, { end, acceptErrors, latencies })),
+  );
   const elapsed = (performance.now() - begin) / 1000;
   const cpu = peer.cpuSeconds() - cpuBefore;
   latencies.sort((a, b) => a - b);
@@ -36,7 +43,9 @@ export async function load(peer: Peer, body: string, { connections = 32, seconds
 /** Ends an answer in chunks (RFC 9112, 7.1). */
 const LAST_CHUNK = "0\r\n\r\n";
 
-function drive(port: number, request: Buffer, end: number, latencies: number[]): Promise<void> {
+type Drive = { readonly end: number; readonly acceptErrors: boolean; readonly latencies: number[] };
+
+function drive(port: number, request: Buffer, { end, acceptErrors, latencies }: Drive): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1");
     socket.setNoDelay(true);
@@ -64,6 +73,10 @@ function drive(port: number, request: Buffer, end: number, latencies: number[]):
           socket.destroy(new Error(`unexpected answer: ${header.slice(0, 200)}`));
           return;
         }
+        if (!acceptErrors && isError(header.slice(at + 4))) {
+          socket.destroy(new Error(`unexpected answer: ${header.slice(at + 4, at + 304)}`));
+          return;
+        }
         missing = length ? Number(length[1]) - (header.length - at - 4) : 0;
         tail = isChunked ? header.slice(-LAST_CHUNK.length) : "";
       } else {
@@ -79,6 +92,14 @@ function drive(port: number, request: Buffer, end: number, latencies: number[]):
     socket.on("error", reject);
     socket.on("close", () => resolve());
   });
+}
+
+/** Where an answer tells whether it is an error: after its version and id. */
+const OUTCOME_BYTES = 60;
+
+/** An error would count as a fast answer. @param answer of a call or a batch, or its beginning */
+export function isError(answer: string): boolean {
+  return answer.slice(0, OUTCOME_BYTES).includes('"error":');
 }
 
 /** `list` in the order of a round, reversed in every second one: a load generator gets faster as it runs, and the speed of shared cores drifts. */

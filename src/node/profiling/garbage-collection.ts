@@ -9,19 +9,27 @@ const { Bun, gc: exposed } = globalThis as {
   readonly gc?: () => void;
 };
 
+/** A thread that removes the flag while another makes its context costs that one an attempt. */
+const ATTEMPTS_MAX = 1_000;
+
 /**
  * Returns a function that collects all garbage of this thread at once. V8 exposes it to new contexts only, and the flag is process-wide: if it
- * stayed on, V8 would reject the code cache that this process stores (src/package/bundle/load-bundle.ts).
+ * stayed on, V8 would reject the code cache that this process stores (src/package/bundle/load-bundle.ts), and threads that start together take it
+ * from each other.
  */
 export function garbageCollector(): () => void {
   if (Bun !== undefined) return () => Bun.gc(true);
   if (exposed !== undefined) return exposed;
-  setFlagsFromString("--expose-gc");
-  try {
-    return runInNewContext("gc") as () => void;
-  } finally {
-    setFlagsFromString("--no-expose-gc");
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    setFlagsFromString("--expose-gc");
+    try {
+      const collect = runInNewContext("globalThis.gc") as (() => void) | undefined;
+      if (collect !== undefined) return collect;
+    } finally {
+      setFlagsFromString("--no-expose-gc");
+    }
   }
+  throw new Error("V8 does not expose its garbage collector");
 }
 
 /** Pauses stored, as many as in Go's runtime. */

@@ -34,10 +34,11 @@ export type BlobWorkers = BlobVerifier & {
   close(): void;
 };
 
-/** The cell proofs of a blob take about three seconds, and a transaction has at most six blobs. */
-const PROOF_MS_MAX = 60_000;
-/** Six blobs take half a second of CPU, and a thread of lower priority gets little while others work. */
-const VERIFICATION_MS_MAX = 60_000;
+/**
+ * Only a thread that hangs takes so long. A transaction has at most six blobs: their cell proofs take some twenty seconds of CPU and a verification half
+ * a second, but a thread of lower priority gets little of a loaded machine.
+ */
+const WORK_MS_MAX = 600_000;
 /** Delays the rejection of a wrong proof, so that a caller that sends them one after the other uses at most half a processor. */
 const WRONG_PROOF_PAUSE_MS = 500;
 
@@ -75,7 +76,7 @@ export function createBlobWorkers(
       packed === undefined
         ? "wrong length"
         : await verification.call("faultOf", packed, {
-            timeoutMs: VERIFICATION_MS_MAX,
+            timeoutMs: WORK_MS_MAX,
             moved: [packed.bytes.buffer],
           });
     if (fault !== undefined) wrongProofs++;
@@ -93,7 +94,7 @@ export function createBlobWorkers(
   async function prove(input: Parameters<(typeof proving)["prove"]>[0], rejectionOf: (error: Error) => NodeError) {
     if (prover.isFull()) throw new BlobQueueFullError();
     try {
-      return await prover.call("prove", input, { timeoutMs: PROOF_MS_MAX });
+      return await prover.call("prove", input, { timeoutMs: WORK_MS_MAX });
     } catch (error) {
       throw rejectionOf(error as Error);
     }

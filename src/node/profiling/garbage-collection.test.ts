@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
-import { cachedDataVersionTag } from "node:v8";
+import { cachedDataVersionTag, setFlagsFromString } from "node:v8";
 import { Worker } from "node:worker_threads";
 import { garbageCollector } from "./garbage-collection.ts";
 
@@ -31,5 +31,6 @@ test("garbageCollector finds the collector while another thread, which starts as
     for (let i = 0; i < 50; i++) assert.equal(typeof garbageCollector(), "function");
   } finally {
     await other.terminate();
+    setFlagsFromString("--no-expose-gc");
   }
 });

@@ -48,7 +48,7 @@ async function measure(node: Peer, seconds: number) {
   const trace = requestOf("debug_traceBlockByNumber", await blockToTrace(node.port), {});
   const honest = await startHonestClient(node);
   const [calls, traces, lateMs] = await Promise.all([
-    // Its gas ends.
+    // Each ends with an error: it runs out of gas.
     load(node, call, { connections: CALLERS, seconds, acceptErrors: true }),
     load(node, trace, { connections: TRACERS, seconds }),
     latestBlock(node.port, seconds),

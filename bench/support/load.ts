@@ -11,7 +11,7 @@ export type LoadResult = {
 /**
  * Sends `body` over `connections` keep-alive connections, one request in flight on each, for `seconds`.
  * Answers are only cut apart, never parsed, so that the generator costs less than the node.
- * @throws if the node answers an error, unless `acceptErrors`
+ * @throws if the node answers an error whose beginning arrives with the head, unless `acceptErrors`
  */
 export async function load(
   peer: Peer,

@@ -15,7 +15,7 @@ const PATIENT = {
   processes: { startMs: HOUR_MS, openMs: HOUR_MS },
 };
 
-/** Of a call that reached its time: its thread, of lower priority, may get too little of a loaded machine to end it, and ends itself. */
+/** A thread of lower priority may get too little of a loaded machine to end a call that reached its time. The node then ends the thread. */
 export const LATE_THREAD = /execution thread ended reason=timeout/;
 
 /** `changes`, with an hour for each time that they do not name. */

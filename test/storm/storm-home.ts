@@ -102,6 +102,8 @@ export class StormHome implements Storm {
       await node.start();
       for (let kills = 0; kills < this.#options.kills && !this.#options.signal?.aborted; ) {
         await this.#options.whileAlive?.(node);
+        // A start can only be compared with what clients saw before it.
+        if (kills === this.#options.kills - 1) await node.firstReceipt();
         this.#plan = drawKill(this.settings, this.#random);
         const killed = await this.#kill(this.#plan);
         if (killed === undefined) continue;

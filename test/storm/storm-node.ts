@@ -153,17 +153,30 @@ export class StormNode {
     while (this.#watch?.applied === 0 && !isOver()) await sleep(20);
   }
 
+  /** Has clients at work until one of this life or an earlier one has seen a receipt. */
+  async firstReceipt(): Promise<void> {
+    if (this.ledger.receiptsSeen > 0) return;
+    this.load.start();
+    await this.#waitFor("receipt", () => this.ledger.receiptsSeen > 0);
+    await this.endLoad();
+    await this.beginLoad();
+  }
+
   /** @returns when the first block since the load began was notified, by the monotonic clock */
   async nextBlock(): Promise<number> {
+    await this.#waitFor("block", () => this.load.firstBlockMs !== undefined);
+    return this.load.firstBlockMs!;
+  }
+
+  async #waitFor(what: string, isSeen: () => boolean): Promise<void> {
     const begin = performance.now();
-    while (this.load.firstBlockMs === undefined) {
+    while (!isSeen()) {
       if (this.process.hasEnded) throw new NoAnswerError("the node ended");
       if (performance.now() - begin > BLOCK_MS_MAX) {
-        throw new StormFailure("NO_BLOCK", `none within ${BLOCK_MS_MAX / 1000} s, though a transaction waits`);
+        throw new StormFailure("NO_BLOCK", `no ${what} within ${BLOCK_MS_MAX / 1000} s, though a transaction waits`);
       }
       await sleep(5);
     }
-    return this.load.firstBlockMs;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { FrameTracer, Tracer } from "../machine/tracer.ts";
-import { textString } from "./json-writer.ts";
+import { JsonWriter } from "./json-writer.ts";
 import type { TracerFactory, TransactionTracer } from "./tracer-config.ts";
-import { textOf, tracerConfigOf } from "./tracer-config.ts";
+import { tracerConfigOf } from "./tracer-config.ts";
 
 /**
  * `muxTracer`: several tracers at once; its configuration holds theirs by name.
@@ -26,10 +26,15 @@ export function createMuxTracer(tracerOf: (name: string) => TracerFactory): Trac
       needsChanges: children.some(([, { needsChanges }]) => needsChanges),
       hooks: allHooks(children.map(([, { hooks }]) => hooks)),
       result(outcome) {
-        const members = children.map(
-          ([name, tracer]) => `${JSON.stringify(name)}:${textString(textOf(tracer, outcome))}`,
-        );
-        return `{${members.join(",")}}`;
+        const out = new JsonWriter();
+        out.text("{");
+        for (const [index, [name, tracer]] of children.entries()) {
+          out.text(`${index === 0 ? "" : ","}${JSON.stringify(name)}:`);
+          if ("write" in tracer) tracer.write(outcome, out);
+          else out.append(tracer.result(outcome));
+        }
+        out.text("}");
+        return out.finishText();
       },
     };
   };

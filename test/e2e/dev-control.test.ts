@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
-import { createTestClient, type Hex, http, numberToHex, parseEther, publicActions, walletActions } from "viem";
+import { createTestClient, type Hex, numberToHex, parseEther, publicActions, walletActions } from "viem";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { contract } from "../support/contracts.ts";
 import { ONE_PROCESS, startTestNode, type TestNode } from "../support/test-node.ts";
-import { viemClients } from "../support/viem-clients.ts";
+import { patientHttp, viemClients } from "../support/viem-clients.ts";
 
 const token = contract("Token");
 const [ALICE, BOB] = DEV_ADDRESSES;
@@ -12,8 +12,8 @@ const STRANGER = "0x00000000000000000000000000000000000beef1";
 
 /** A client with all actions of viem for a test node of that kind. */
 function testClient(mode: "anvil" | "hardhat" | "ganache", node: TestNode) {
-  const { chain } = viemClients(node, http(node.url)).reader;
-  return createTestClient({ mode, chain: chain!, transport: http(node.url) })
+  const { chain } = viemClients(node, patientHttp(node.url)).reader;
+  return createTestClient({ mode, chain: chain!, transport: patientHttp(node.url) })
     .extend(publicActions)
     .extend(walletActions);
 }

@@ -9,14 +9,14 @@ import {
   JsonRpcProvider,
   WebSocketProvider,
 } from "ethers";
-import { http, type Log, type Transport, webSocket } from "viem";
+import type { Log, Transport } from "viem";
 import { foundryBinary } from "../../bench/support/peers.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { contract } from "../support/contracts.ts";
 import { metricOf, WITH_METRICS } from "../support/metrics.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 import { until } from "../support/until.ts";
-import { viemClients } from "../support/viem-clients.ts";
+import { patientHttp, patientWebSocket, viemClients } from "../support/viem-clients.ts";
 
 const token = contract("Token");
 const castBinary = foundryBinary("cast");
@@ -31,7 +31,7 @@ before(async () => {
 });
 after(() => node.stop());
 
-const clients = (transport: Transport = http(node.url)) => viemClients(node, transport, http(node.url));
+const clients = (transport: Transport = patientHttp(node.url)) => viemClients(node, transport, patientHttp(node.url));
 
 /** Sends `count` transfers of 1, 2, … tokens, one block each; their hashes. */
 async function transfers(count: number): Promise<`0x${string}`[]> {
@@ -96,7 +96,7 @@ for (const kind of ["http", "webSocket"] as const) {
   });
 
   test(`viem watchContractEvent, watchBlocks and watchPendingTransactions over ${kind}`, async (context) => {
-    const { reader } = clients(kind === "http" ? http(node.url) : webSocket(node.wsUrl));
+    const { reader } = clients(kind === "http" ? patientHttp(node.url) : patientWebSocket(node.wsUrl));
     context.after(() => closeSocket(reader));
     const heard: Log[] = [];
     const heads: bigint[] = [];

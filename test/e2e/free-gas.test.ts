@@ -4,11 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { JsonRpcProvider, Wallet } from "ethers";
-import { createPublicClient, createWalletClient, http } from "viem";
+import { createPublicClient, createWalletClient } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { renderGenesis } from "../../src/node/config/genesis/genesis.ts";
 import { contract } from "../support/contracts.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
+import { patientHttp } from "../support/viem-clients.ts";
 
 const token = contract("Token");
 const folder = mkdtempSync(join(tmpdir(), "evmint-free-gas-"));
@@ -73,7 +74,7 @@ test("viem deploys and calls a contract from an account without ether", async ()
     rpcUrls: { default: { http: [running.url] } },
   } as const;
   const account = privateKeyToAccount(generatePrivateKey());
-  const transport = http(running.url);
+  const transport = patientHttp(running.url);
   const reader = createPublicClient({ chain, transport, pollingInterval: 20 });
   const wallet = createWalletClient({ chain, transport, account });
   const hash = await wallet.deployContract({ ...token, args: [1_000n] });

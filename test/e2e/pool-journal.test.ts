@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
-import { createWalletClient, http, type WalletClient } from "viem";
+import { createWalletClient, type WalletClient } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { hexToBytes } from "../../src/base/primitives/hex.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
@@ -11,6 +11,7 @@ import { bearer, overHttp } from "../support/clients.ts";
 import { transfer } from "../support/made-chain.ts";
 import { devPrivateKeys } from "../support/node/keystore/unlocked-signer.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
+import { patientHttp } from "../support/viem-clients.ts";
 
 let home: string;
 let node: TestNode;
@@ -32,7 +33,7 @@ async function start(settings: Readonly<Record<string, string>> = {}): Promise<v
 }
 
 async function send(nonce: number, fields: object = {}): Promise<string> {
-  const wallet: WalletClient = createWalletClient({ transport: http(node.url) });
+  const wallet: WalletClient = createWalletClient({ transport: patientHttp(node.url) });
   return wallet.sendTransaction({
     account: privateKeyToAccount(DEV_KEYS[0]),
     chain: null,

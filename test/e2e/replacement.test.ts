@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { createPublicClient, createWalletClient, http } from "viem";
+import { createPublicClient, createWalletClient } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
+import { patientHttp } from "../support/viem-clients.ts";
 
 let node: TestNode;
 
@@ -14,8 +15,8 @@ after(() => node.stop());
 
 test("a stuck transaction is replaced by one that pays 10 % more, and not by one that pays less", async () => {
   const account = privateKeyToAccount(DEV_KEYS[0]);
-  const wallet = createWalletClient({ account, transport: http(node.url) });
-  const reader = createPublicClient({ transport: http(node.url) });
+  const wallet = createWalletClient({ account, transport: patientHttp(node.url) });
+  const reader = createPublicClient({ transport: patientHttp(node.url) });
   const send = (to: `0x${string}`, maxFeePerGas: bigint, maxPriorityFeePerGas: bigint) =>
     wallet.sendTransaction({
       chain: null,

@@ -4,17 +4,15 @@ import {
   BaseError,
   ContractFunctionRevertedError,
   createWalletClient,
-  http,
   type PublicClient,
   parseEther,
   type Transport,
-  webSocket,
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { contract } from "../support/contracts.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
-import { viemClients } from "../support/viem-clients.ts";
+import { patientHttp, patientWebSocket, viemClients } from "../support/viem-clients.ts";
 
 const token = contract("Token");
 let node: TestNode;
@@ -24,7 +22,7 @@ before(async () => {
 });
 after(() => node.stop());
 
-const clients = (transport: Transport = http(node.url)) => viemClients(node, transport);
+const clients = (transport: Transport = patientHttp(node.url)) => viemClients(node, transport);
 
 /** viem goes on trying to connect for ever otherwise. */
 async function closeSocket({ transport }: PublicClient): Promise<void> {
@@ -34,7 +32,7 @@ async function closeSocket({ transport }: PublicClient): Promise<void> {
 
 for (const kind of ["http", "webSocket"] as const) {
   test(`viem over ${kind} deploys an ERC-20, transfers and reads`, async (context) => {
-    const { reader, wallet } = clients(kind === "http" ? http(node.url) : webSocket(node.wsUrl));
+    const { reader, wallet } = clients(kind === "http" ? patientHttp(node.url) : patientWebSocket(node.wsUrl));
     context.after(() => closeSocket(reader));
 
     const deployment = await wallet.deployContract({ ...token, args: [1_000n] });
@@ -90,7 +88,7 @@ test("viem decodes a custom error and a revert reason", async () => {
 test("transactions sent in reverse nonce order are all mined", async () => {
   const { reader } = clients();
   const account = privateKeyToAccount(DEV_KEYS[2]);
-  const wallet = createWalletClient({ account, transport: http(node.url) });
+  const wallet = createWalletClient({ account, transport: patientHttp(node.url) });
   const first = await reader.getTransactionCount({ address: account.address });
   const hashes: `0x${string}`[] = [];
   for (let i = 4; i >= 0; i--) {

@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { createPublicClient, http } from "viem";
+import { createPublicClient } from "viem";
 import { bytesToHex } from "../../src/base/primitives/hex.ts";
 import { nodeIdOf } from "../../src/consensus/cometbft/home/home.ts";
 import { formerKeys, readNextKey, readValidatorKey } from "../../src/consensus/cometbft/signing/key-files.ts";
 import { cometbftPath } from "../../src/node/config/home.ts";
+import { patientHttp } from "../support/viem-clients.ts";
 import { Machine, type ManualBlock, manualBlocks } from "./manual-pages.ts";
 import { eventually, Network, type NetworkNode, P2P_PORT, whyLeftOut } from "./network.ts";
 
@@ -124,7 +125,7 @@ test("the procedures of the operations manual work as they are written", { skip:
         "HEIGHT:HASH": () => `${height}:${hash}`,
       },
     );
-    const joined = createPublicClient({ transport: http(urlOf(joining)) });
+    const joined = createPublicClient({ transport: patientHttp(urlOf(joining)) });
     await assert.rejects(joined.getBlock({ blockNumber: 1n }), /pruned history unavailable/);
     const head = await joined.getBlock();
     assert.equal((await witness.client.getBlock({ blockNumber: head.number })).hash, head.hash);

@@ -7,13 +7,14 @@ import { join } from "node:path";
 import { json, text } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { createPublicClient, createWalletClient, defineChain, http } from "viem";
+import { createPublicClient, createWalletClient, defineChain } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { engineRpcSocket, nodeIdOf } from "../../src/consensus/cometbft/home/home.ts";
 import { cometbftPath } from "../../src/node/config/home.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { overIpc } from "../support/clients.ts";
 import { type Evmintd, runEvmintd, spawnEvmintd } from "../support/evmintd.ts";
+import { patientHttp } from "../support/viem-clients.ts";
 import { type HeldDirection, Links } from "./links.ts";
 
 export const CHAIN_ID = 9000;
@@ -196,7 +197,7 @@ export class Network {
 
   /** Sends one transfer through `node`. */
   async send(node: NetworkNode): Promise<void> {
-    const wallet = createWalletClient({ account, chain, transport: http(node.url) });
+    const wallet = createWalletClient({ account, chain, transport: patientHttp(node.url) });
     const hash = await wallet.sendTransaction({
       to: DEV_ADDRESSES[1],
       value: 1n,
@@ -237,7 +238,7 @@ const SIGNED = 2;
 
 function createNode(home: string, port: number, flags: string[], nodeArgs: readonly string[] = []) {
   const url = `http://127.0.0.1:${port}`;
-  const client = createPublicClient({ chain, transport: http(url, { retryCount: 0 }) });
+  const client = createPublicClient({ chain, transport: patientHttp(url, { retryCount: 0 }) });
   const metricsPort = METRICS_PORT + port - HTTP_PORT;
   let running: Evmintd | undefined;
   /** Logs of the processes before. */

@@ -2,12 +2,13 @@ import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { createWalletClient, http } from "viem";
+import { createWalletClient } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { readSigningState } from "../../src/consensus/cometbft/signing/signing-state.ts";
 import { cometbftPath, setAsidePath } from "../../src/node/config/home.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { runEvmintd } from "../support/evmintd.ts";
+import { patientHttp } from "../support/viem-clients.ts";
 import { assertSameChain, eventually, Network, type NetworkNode, whyLeftOut } from "./network.ts";
 
 /** The precompile that costs more by the rules of `other-rules-program.ts`. */
@@ -36,7 +37,7 @@ test("a validator that executed blocks by other rules is brought back by one rol
   const running = await runEvmintd(["rollback", "--to", "5", "--home", other.home]);
   assert.match(running.stderr, /a node is running on this home/);
 
-  const wallet = createWalletClient({ account, chain: first.client.chain, transport: http(first.url) });
+  const wallet = createWalletClient({ account, chain: first.client.chain, transport: patientHttp(first.url) });
   const hash = await wallet.sendTransaction({ to: IDENTITY, gas: 50_000n });
   const { blockNumber } = await first.client.waitForTransactionReceipt({ hash, timeout: 60_000 });
   await eventually("it stays down", async () => /failed repeatedly/.test((await other.problem()) ?? ""));

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { type Address, createWalletClient, encodeDeployData, encodeFunctionData, getContractAddress, http } from "viem";
+import { type Address, createWalletClient, encodeDeployData, encodeFunctionData, getContractAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { nodeIdOf } from "../../src/consensus/cometbft/home/home.ts";
 import { cometbftPath } from "../../src/node/config/home.ts";
 import { DEV_KEYS } from "../support/accounts.ts";
+import { patientHttp } from "../support/viem-clients.ts";
 import { eventually, Network, type NetworkNode, whyLeftOut } from "./network.ts";
 
 const { abi, bytecode } = JSON.parse(
@@ -23,7 +24,7 @@ async function isConnected(from: NetworkNode, to: NetworkNode): Promise<boolean>
 /** Sends a transaction of the owner through `node`, and waits for its block. */
 async function transact(node: NetworkNode, to: Address | undefined, data: `0x${string}`): Promise<void> {
   const { chain } = node.client;
-  const wallet = createWalletClient({ account: owner, chain, transport: http(node.url) });
+  const wallet = createWalletClient({ account: owner, chain, transport: patientHttp(node.url) });
   const hash = await wallet.sendTransaction({ ...(to && { to }), data, gas: 2_000_000n });
   const { status } = await node.client.waitForTransactionReceipt({ hash });
   assert.equal(status, "success");

@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { createPublicClient, http } from "viem";
+import { createPublicClient } from "viem";
 import { overIpc } from "../support/clients.ts";
 import { runEvmintd, spawnEvmintd } from "../support/evmintd.ts";
+import { patientHttp } from "../support/viem-clients.ts";
 import { eventually, whyLeftOut } from "./network.ts";
 
 test("a solo chain goes on under CometBFT from the block after its newest, also after a restart", {
@@ -13,7 +14,7 @@ test("a solo chain goes on under CometBFT from the block after its newest, also 
 }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "evmint-network-solo-"));
   const home = join(folder, "home");
-  const client = createPublicClient({ transport: http("http://127.0.0.1:19745") });
+  const client = createPublicClient({ transport: patientHttp("http://127.0.0.1:19745") });
   let running: ReturnType<typeof spawnEvmintd> | undefined;
   const stop = async () => {
     running?.child.kill("SIGTERM");

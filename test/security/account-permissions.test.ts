@@ -3,12 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { createWalletClient, http } from "viem";
+import { createWalletClient } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
 import type { TestNode } from "../support/test-node.ts";
 import { until } from "../support/until.ts";
+import { patientHttp } from "../support/viem-clients.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "evmint-permissions-"));
 const file = join(folder, "accounts.json");
@@ -30,7 +31,7 @@ after(async () => {
 /** @returns the error's text; undefined where the transaction was accepted */
 async function send(index: number, to: `0x${string}` | undefined): Promise<string | undefined> {
   const account = privateKeyToAccount(DEV_KEYS[index]!);
-  const wallet = createWalletClient({ account, transport: http(node.url, { retryCount: 0 }) });
+  const wallet = createWalletClient({ account, transport: patientHttp(node.url, { retryCount: 0 }) });
   try {
     await wallet.sendTransaction({
       chain: null,

@@ -2,6 +2,12 @@ import type { LimitChanges } from "../../src/node/config/config.ts";
 
 const HOUR_MS = 3_600_000;
 
+/**
+ * Flag of Node.js for a program that waits for others, as a client or as a node that stops: its timers of 5 seconds and more run after a time in
+ * which only a hang is left.
+ */
+export const PATIENT_TIMERS = `--import=${new URL("patient-timers.mjs", import.meta.url)}`;
+
 /** Times of requests, traces and processes, so that no busy machine ends one. */
 const PATIENT = {
   server: {

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { overHttp } from "../../support/clients.ts";
 import { startEvmintd } from "../../support/evmintd.ts";
 import { makeHome, transfer } from "../../support/made-chain.ts";
+import { PATIENT_TIMERS } from "../../support/patient.ts";
 import { openRaw } from "../../support/raw-socket.ts";
 import { until } from "../../support/until.ts";
 
@@ -19,14 +20,8 @@ const UPGRADE =
 
 test(`${SOCKETS} idle WebSockets cost the node little, and hold up neither calls nor its end`, async (t) => {
   const home = makeHome();
-  const { child, output, exited, url } = await startEvmintd(home, [
-    "--consensus.block-time",
-    "instant",
-    "--metrics.enable",
-    "true",
-    "--metrics.address",
-    "127.0.0.1:0",
-  ]);
+  const flags = ["--consensus.block-time", "instant", "--metrics.enable", "true", "--metrics.address", "127.0.0.1:0"];
+  const { child, output, exited, url } = await startEvmintd(home, flags, [PATIENT_TIMERS]);
   const metricsUrl = /http:\/\/127\.0\.0\.1:\d+\/metrics/.exec(output.stdout)![0];
   const memory = async () => {
     const text = await (await fetch(metricsUrl)).text();

@@ -150,6 +150,22 @@ test("rollbackTo removes many blocks in parts, so that listeners never get all o
   );
 });
 
+test("no part of a rollback is done where its end is pruned", () => {
+  const { chain, random, store } = chainOf(3, { accounts: 2, transactionsMax: 1 });
+  for (let number = 1; number <= 1_100; number++) {
+    const { record, nodes } = random.next();
+    chain.commit(record, nodes);
+  }
+  store.proofBase = () => 20;
+  for (const rollBack of [chain.rollbackPart, chain.rollbackTo]) {
+    assert.throws(() => rollBack(10), { code: "BLOCK_STATE_PRUNED" });
+    assert.equal(chain.head().block.header.number, 1_100);
+  }
+  assert.equal(chain.rollbackPart(20), false);
+  assert.equal(chain.rollbackPart(20), true);
+  assert.equal(chain.head().block.header.number, 20);
+});
+
 test("transaction does not return a transaction whose hash only begins like the one asked for", () => {
   const { chain, random, store } = chainOf(1);
   let { record, nodes } = random.next();

@@ -41,11 +41,13 @@ export type Chain = Omit<ChainReader, "pending"> & {
   commit(record: BlockRecord, nodes: NodeBatch): void;
   /** Publishes the blocks that `work` commits once all of them are on disk; until then, only `work` sees them. */
   commitTogether(work: () => void): void;
-  /**
-   * Makes block `number` the head again and removes the blocks after it, in parts that fit into memory.
-   * @throws StatePrunedError
-   */
+  /** Makes block `number` the head again and removes the blocks after it. @throws StatePrunedError; nothing is removed then */
   rollbackTo(number: number): void;
+  /**
+   * The same for as many of the newest blocks as fit into memory.
+   * @returns whether `number` is the head
+   */
+  rollbackPart(number: number): boolean;
   /**
    * Calls `listener` for every committed block, in order, after the block can be read. One that throws is logged.
    * @param isAtOnce true: `listener` receives each of the blocks that are committed together before the next one is built, and before they are synced
@@ -94,6 +96,35 @@ export function createChain(modules: {
     head = known(number);
     followAgreement();
     emit(rollbackListeners, removed);
+  }
+
+  function rollbackPart(number: number): boolean {
+    const { stateRoot: root } = known(number).block.header;
+    const base = store.proofBase();
+    // Before the first part, so that a rollback that cannot be done removes nothing.
+    if (number < base) throw new StatePrunedError({ number, base, root });
+    const removed = newestAfter(number);
+    const to = head.block.header.number - removed.length;
+    try {
+      store.rollbackTo(to);
+    } finally {
+      // Also where the log could not be cut after the blocks went from the index: nothing can be read of them any more.
+      if (store.head() === to) removedAfter(to, removed);
+    }
+    return to === number;
+  }
+
+  /** The newest of the blocks after `number`, ascending: those that are removed at a time. */
+  function newestAfter(number: number): readonly ExecutedBlock[] {
+    const newest: ExecutedBlock[] = [];
+    let transactions = 0;
+    for (let at = head.block.header.number; at > number && newest.length < PART_BLOCKS; at--) {
+      const block = known(at);
+      transactions += block.block.transactions.length;
+      if (transactions > PART_TRANSACTIONS && newest.length > 0) break;
+      newest.push(block);
+    }
+    return newest.reverse();
   }
 
   /** The block is on disk: a listener that throws must not stop the others, or the caller of `commit`. */
@@ -153,23 +184,10 @@ export function createChain(modules: {
         for (const event of events) emit(listeners, event);
       }
     },
+    rollbackPart,
     rollbackTo(number) {
-      const { stateRoot: root } = known(number).block.header;
-      const base = store.proofBase();
-      // Before the first part, so that a rollback that cannot be done removes nothing.
-      if (number < base) throw new StatePrunedError({ number, base, root });
-      do {
-        const last = head.block.header.number;
-        const to = nextRollback(store, last, number);
-        const removed: ExecutedBlock[] = [];
-        for (let gone = to + 1; gone <= last; gone++) removed.push(known(gone));
-        try {
-          store.rollbackTo(to);
-        } finally {
-          // Also where the log could not be cut after the blocks went from the index: nothing can be read of them any more.
-          if (store.head() === to) removedAfter(to, removed);
-        }
-      } while (head.block.header.number > number);
+      let isDone = false;
+      while (!isDone) isDone = rollbackPart(number);
     },
     subscribe(listener, isAtOnce = false) {
       const all = isAtOnce ? listenersAtOnce : listeners;
@@ -186,16 +204,6 @@ export function createChain(modules: {
 /** Removed at a time: listeners get blocks whole, and each removal syncs the block log. */
 const PART_BLOCKS = 1_024;
 const PART_TRANSACTIONS = 4_096;
-
-/** The block to remove the newest ones back to, on the way from `head` to block `number`: what is removed at a time fits into memory. */
-export function nextRollback(store: Pick<BlockStore, "block">, head: number, number: number): number {
-  let last = head;
-  for (let transactions = 0; last > number && head - last < PART_BLOCKS; last--) {
-    transactions += store.block(last)!.block.transactions.length;
-    if (transactions > PART_TRANSACTIONS && last < head) break;
-  }
-  return last;
-}
 
 /**
  * Validates and executes `block`, which must follow the head, and makes it the head.

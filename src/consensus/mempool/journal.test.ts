@@ -58,7 +58,7 @@ describe("PoolJournal", () => {
           wanted.push(added(pooled));
           if (!isRemoved) continue;
           journal.appendRemoval(pooled.tx.hash);
-          wanted.push({ kind: "removed", hash: pooled.tx.hash });
+          wanted.push({ kind: "removed", hashes: [pooled.tx.hash] });
         }
         assert.deepEqual(stored(directory), { records: wanted, lostBytes: 0 });
       }),
@@ -136,16 +136,17 @@ describe("PoolJournal", () => {
 
   test("forgetting used transactions removes them in the same file", () => {
     const directory = createMemoryLogDirectory();
-    const [first, second] = [transaction(0), transaction(1)];
+    const [first, second, third] = [transaction(0), transaction(1), transaction(2)];
     const journal = new PoolJournal(directory, NONE);
-    for (const pooled of [first, second]) journal.append(pooled);
+    const additions = [first, second, third].map(added);
+    for (const pooled of [first, second, third]) journal.append(pooled);
     const files = directory.list();
-    journal.noteUsed(first.tx.hash);
-    assert.deepEqual(stored(directory).records, [added(first), added(second)]);
+    for (const { tx } of [first, third]) journal.noteUsed(tx.hash);
+    assert.deepEqual(stored(directory).records, additions);
     for (let count = 0; count < 2; count++) {
       journal.forgetUsed();
-      const removal = { kind: "removed", hash: first.tx.hash };
-      assert.deepEqual(stored(directory).records, [added(first), added(second), removal]);
+      const removal = { kind: "removed", hashes: [first.tx.hash, third.tx.hash] };
+      assert.deepEqual(stored(directory).records, [...additions, removal]);
     }
     assert.deepEqual(directory.list(), files);
   });
@@ -174,7 +175,7 @@ describe("PoolJournal", () => {
     heal();
     journal.forgetUsed();
     assert.deepEqual(stored(directory), {
-      records: [added(first), { kind: "removed", hash: first.tx.hash }],
+      records: [added(first), { kind: "removed", hashes: [first.tx.hash] }],
       lostBytes: 0,
     });
   });

@@ -26,7 +26,7 @@ export type JournalRecord =
       /** Signers of its authorizations (EIP-7702), undefined for an invalid one; absent if it has no authorizations. */
       readonly authorities?: readonly (Address | undefined)[];
     }
-  | { readonly kind: "removed"; readonly hash: Hash };
+  | { readonly kind: "removed"; readonly hashes: readonly Hash[] };
 
 /** What a file of the journal holds. */
 type JournalContent = {
@@ -50,7 +50,7 @@ const SIGNERS_OFFSET = 1 + ADDRESS_LENGTH;
  *   CRC-32 of all that follows   4 bytes, little endian
  *   length of the body           4 bytes, little endian
  *   body                         01 ‖ sender (20) ‖ network form of the transaction, or
- *                                02 ‖ hash (32), or
+ *                                02 ‖ hash (32)*, one at least, or
  *                                03 ‖ sender (20) ‖ number of authorizations (2, little endian) ‖ the signer of each (20, zeros: none) ‖ network form
  *
  * The signers are stored because recovering them takes most of the time of a start. The checksum makes them as good as recovered.
@@ -81,10 +81,14 @@ function encodeAuthorities(list: readonly Authorization[]): Uint8Array {
   return bytes;
 }
 
-function encodeRemoved(hash: Hash): Uint8Array {
-  const body = new Uint8Array(HEADER_LENGTH + 1 + HASH_LENGTH);
+function encodeRemoved(hashes: readonly Hash[]): Uint8Array {
+  const body = new Uint8Array(HEADER_LENGTH + 1 + hashes.length * HASH_LENGTH);
   body[HEADER_LENGTH] = REMOVED;
-  body.set(hashToBytes(hash), HEADER_LENGTH + 1);
+  let at = HEADER_LENGTH + 1;
+  for (const hash of hashes) {
+    body.set(hashToBytes(hash), at);
+    at += HASH_LENGTH;
+  }
   return sealed(body);
 }
 
@@ -114,8 +118,11 @@ function decodeJournal(file: Uint8Array): JournalContent {
 }
 
 function decodeBody(body: Buffer): JournalRecord | undefined {
-  if (body[0] === REMOVED && body.length === 1 + HASH_LENGTH) {
-    return { kind: "removed", hash: hashFromBytes(body.subarray(1)) };
+  if (body[0] === REMOVED && body.length > 1 && body.length % HASH_LENGTH === 1) {
+    const hashes: Hash[] = [];
+    for (let at = 1; at < body.length; at += HASH_LENGTH)
+      hashes.push(hashFromBytes(body.subarray(at, at + HASH_LENGTH)));
+    return { kind: "removed", hashes };
   }
   if (body.length <= SIGNERS_OFFSET) return undefined;
   const sender = addressFromBytes(body.subarray(1, SIGNERS_OFFSET));
@@ -233,7 +240,7 @@ export class PoolJournal {
 
   /** Stores that a transaction must not be restored. @throws JournalWriteError */
   appendRemoval(hash: Hash): void {
-    this.#append(encodeRemoved(hash));
+    this.#append(encodeRemoved([hash]));
   }
 
   /** Notes that a transaction must not be restored because its nonce is used. */
@@ -244,7 +251,7 @@ export class PoolJournal {
   /** Stores that the transactions of `noteUsed` must not be restored: their nonces are free again. @throws JournalWriteError */
   forgetUsed(): void {
     if (this.#used.length === 0) return;
-    const removals = Buffer.concat(this.#used.map(encodeRemoved));
+    const removals = encodeRemoved(this.#used);
     if (this.#file === undefined || this.#size + removals.length > this.#rewriteSize) {
       this.rewrite();
       return;

@@ -153,7 +153,7 @@ function submissionsOf(records: readonly JournalRecord[]) {
   let undecodable = 0;
   for (const record of records) {
     if (record.kind === "removed") {
-      submissions.delete(record.hash);
+      for (const hash of record.hashes) submissions.delete(hash);
       continue;
     }
     try {

@@ -183,6 +183,8 @@ export class BufferedKv implements Kv, KvWriter {
   }
 
   #undoTo(mark: number): void {
+    const left = mark - this.#start;
+    if (2 * left < this.#writes.length) this.#keepFirst(left);
     while (this.#end > mark) {
       const write = this.#writes.pop()!;
       const { key, before } = write;
@@ -192,6 +194,17 @@ export class BufferedKv implements Kv, KvWriter {
       else table.set(key, before);
     }
     while (this.#ends.length > 0 && this.#ends.at(-1)! > mark) this.#ends.pop();
+  }
+
+  /** Fills the tables anew: where most writes go, that takes less time than to take each of them out. */
+  #keepFirst(count: number): void {
+    this.#writes.length = count;
+    for (const table of this.#tables.values()) table.clear();
+    this.#bytes = 0;
+    for (const write of this.#writes) {
+      this.#tables.get(write.key.charCodeAt(0))!.set(write.key, write);
+      this.#bytes += bytesOf(write);
+    }
   }
 
   /** Marks of before are void: they are of what cannot be undone. */

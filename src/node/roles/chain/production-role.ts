@@ -10,7 +10,6 @@ import type { Hash } from "../../../base/primitives/hash.ts";
 import type { Timer } from "../../../base/telemetry/timers.ts";
 import type { Block } from "../../../base/types/block.ts";
 import { maxFeePerGasOf } from "../../../base/types/transaction/fees.ts";
-import { nextRollback } from "../../../chain/chain.ts";
 import { BAD_BLOCK_LIMITS, BadBlocks } from "../../../chain/inspect/bad-blocks.ts";
 import type { ChainReader } from "../../../chain/reader.ts";
 import { DiskFullError, isIndexDamage, StoreUncheckedError } from "../../../chain/store-errors.ts";
@@ -279,14 +278,10 @@ export class ProductionRole implements ProductionParts {
   }
 
   rewind(number: number): Promise<void> {
-    const { chain, store } = this.#modules.opened;
+    const { chain } = this.#modules.opened;
     return this.withoutEngine("a rewind", async () => {
-      const head = () => chain.head().block.header.number;
-      while (head() > number) {
-        chain.rollbackTo(nextRollback(store, head(), number));
-        // Lets other calls run between two parts.
-        if (head() > number) await setImmediate();
-      }
+      // Other calls run between two parts.
+      while (chain.head().block.header.number > number && !chain.rollbackPart(number)) await setImmediate();
     });
   }
 

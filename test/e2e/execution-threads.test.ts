@@ -12,6 +12,7 @@ import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { plain } from "../support/chain/plain.ts";
 import { callHttp } from "../support/rpc/rpc-client.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
+import { HANG_MS } from "../support/until.ts";
 
 const FROM = DEV_ADDRESSES[0];
 /** Counts its calls in slot 0 and returns the count, the block's number and the hash of the block before. */
@@ -73,6 +74,7 @@ describe("execution threads", () => {
         },
         count: 1,
         waitingMax: 10,
+        graceMs: HANG_MS,
         compiler: undefined,
         epoch: () => core.store.epoch,
         onLost: ({ message }, method) => assert.fail(`${method}: ${message}`),

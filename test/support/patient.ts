@@ -17,12 +17,9 @@ const PATIENT = {
     httpCallTimeoutMs: HOUR_MS,
     compileTimeoutMs: HOUR_MS,
   },
-  calls: { traceTimeoutMs: HOUR_MS },
+  calls: { traceTimeoutMs: HOUR_MS, threadGraceMs: HOUR_MS },
   processes: { startMs: HOUR_MS, openMs: HOUR_MS },
 };
-
-/** A thread of lower priority may get too little of a loaded machine to end a call that reached its time. The node then ends the thread. */
-export const LATE_THREAD = /execution thread ended reason=timeout/;
 
 /** `changes`, with an hour for each time that they do not name. */
 export function patient(changes: LimitChanges = {}): LimitChanges {

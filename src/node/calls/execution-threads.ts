@@ -25,8 +25,6 @@ class ExecutionAbortedError extends NodeError {
 /** A trace may hold 100 MB of text twice. The EVM's WebAssembly memory is extra and bounded by the call's limit. */
 const HEAP_MEGABYTES_MAX = 512;
 const IDLE_MS = 5 * 60_000;
-/** Executions notice their deadline within about 20 ms of CPU time, which can take long on a busy machine. */
-const GRACE_MS = 5_000;
 
 export type ExecutionThreadsOptions = {
   readonly data: ExecutionThreadData;
@@ -43,8 +41,8 @@ export type ExecutionThreadsOptions = {
   readonly onLost: (error: ThreadLostError, method: string | undefined) => void;
   /** Called for each error that indicates a damaged index: a thread can only read it. */
   readonly onDamage?: (error: Error) => void;
-  /** Replaces GRACE_MS. */
-  readonly graceMs?: number;
+  /** From the time limit of a call to the end of its thread. */
+  readonly graceMs: number;
   /** For tests; need not execute anything. */
   readonly entry?: ThreadEntry;
 };
@@ -94,7 +92,7 @@ export class ExecutionThreads {
     let outcome: ExecutionOutcome;
     try {
       outcome = await this.pool.call("execute", request, {
-        timeoutMs: timeoutMs === 0 ? 0 : timeoutMs + (this.#options.graceMs ?? GRACE_MS),
+        timeoutMs: timeoutMs === 0 ? 0 : timeoutMs + this.#options.graceMs,
         cancel,
         isOutdated: (outcome) => (outcome as ExecutionOutcome).epoch !== this.#options.epoch(),
       });
@@ -171,6 +169,7 @@ export function createExecutionThreads(
       compiler,
       count: workers,
       waitingMax: config.limits.server.callQueueMax,
+      graceMs: config.limits.calls.threadGraceMs,
       epoch: () => store.epoch,
       onDamage: (error) => store.noteDamage(error),
       onLost(error, method) {

@@ -106,6 +106,10 @@ export const CALL_LIMITS = {
   memoryBytesMax: 128 * 2 ** 20,
   /** Return or revert data of an eth_call. Contracts return kilobytes, but expanded memory can return gigabytes. */
   returnBytesMax: 2 ** 20,
+  /**
+   * Time beyond a call's own limit after which its thread is ended. An execution notices its limit within about 20 ms of CPU time, which can take long on a busy machine.
+   */
+  threadGraceMs: 5_000,
   /** Default time limit of a debug_trace call with all its transactions; geth has it per transaction. */
   traceTimeoutMs: 5_000,
   /** Longest time limit that a debug_trace call may request: a trace delays other calls. */

@@ -7,7 +7,6 @@ import { after, afterEach, test } from "node:test";
 import { clientIdOf } from "../../../src/heritage/les/client-id.ts";
 import { bearer, openWs, overHttp, request } from "../../support/clients.ts";
 import { metricOf, WITH_METRICS } from "../../support/metrics.ts";
-import { LATE_THREAD } from "../../support/patient.ts";
 import { sendHttp } from "../../support/rpc/rpc-client.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 import { until } from "../../support/until.ts";
@@ -26,7 +25,7 @@ async function start(serve: number, processes = 0): Promise<TestNode> {
     "json-rpc.evm-timeout": `${HEAVY_MS}ms`,
     ...WITH_METRICS,
   };
-  node = await startTestNode({ dev: true, home, settings, possibleErrors: [LATE_THREAD] });
+  node = await startTestNode({ dev: true, home, settings });
   return node;
 }
 

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { request } from "../../support/clients.ts";
-import { LATE_THREAD } from "../../support/patient.ts";
 import { callHttp, sendHttp } from "../../support/rpc/rpc-client.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 import { until } from "../../support/until.ts";
@@ -26,7 +25,6 @@ before(async () => {
       "json-rpc.evm-timeout": `${TIMEOUT_MS}ms`,
     },
     limits: { calls: { memoryBytesMax: 32 << 20 } },
-    possibleErrors: [LATE_THREAD],
   });
   await Promise.all([startThreads(node), startThreads(uncapped)]);
 });

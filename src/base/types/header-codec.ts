@@ -1,4 +1,4 @@
-import { InvariantError, invariant } from "../errors.ts";
+import { InvariantError } from "../errors.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { writeHex } from "../primitives/hex.ts";
 import { keccak256Hash } from "../primitives/keccak.ts";
@@ -61,11 +61,6 @@ export function encodeHeader(header: Header): Uint8Array {
     if (typeof value === "bigint") at = writeRlpInteger(value, out, at);
     else at = writeHash(value, out, at);
   }
-  const hasList = header.blockAccessListHash !== undefined;
-  invariant(
-    hasList === (header.slotNumber !== undefined),
-    "a header has an access list hash and a slot number, or neither",
-  );
   const payload = at - PREFIX_LENGTH_MAX;
   const start = PREFIX_LENGTH_MAX - (rlpListLength(payload) - payload);
   writeRlpListPrefix(payload, out, start);

@@ -14,7 +14,9 @@ import {
 import type { Address } from "../../../base/primitives/address.ts";
 import { bytesToBigint } from "../../../base/primitives/bytes.ts";
 import { type Hash, hashFromBigint } from "../../../base/primitives/hash.ts";
-import { type Hex, hexToBytes } from "../../../base/primitives/hex.ts";
+import { bytesToHex, type Hex, hexToBytes } from "../../../base/primitives/hex.ts";
+import { decodeRlp } from "../../../base/primitives/rlp.ts";
+import { encodeHeader, headerHash } from "../../../base/types/header-codec.ts";
 import type { CallArguments } from "../call/call-arguments.ts";
 import type { StateOverrides } from "../call/overrides.ts";
 import { simulate } from "./simulate.ts";
@@ -52,6 +54,21 @@ test("simulate carries the state from call to call and from block to block", () 
   assert.equal(first!.executed.receipts.length, 2);
   assert.equal(second!.calls[0]!.failure, undefined);
   assert.equal(second!.executed.block.header.parentHash, first!.executed.block.hash);
+});
+
+test("simulate crosses the fork to Amsterdam with blocks that have an access list, and no slot number as in geth", () => {
+  const crossing = { ...config, amsterdamTime: 2_000 };
+  const later: BlockRequest = { blockOverrides: { time: 2_000n }, calls: [{ from: alice, to: bob, value: 1n }] };
+  const [first, second] = run([{ ...later, blockOverrides: { time: 1_999n } }, later], {}, "0x", crossing);
+  assert.equal(first!.executed.block.header.blockAccessListHash, undefined);
+  const { header, hash } = second!.executed.block;
+  assert.notEqual(header.blockAccessListHash, undefined);
+  assert.equal(header.slotNumber, undefined);
+  // Trailing fields that are absent are left out, as by Go's `rlp:"optional"`.
+  const fields = decodeRlp(encodeHeader(header)) as readonly Uint8Array[];
+  assert.equal(fields.length, 22);
+  assert.equal(bytesToHex(fields.at(-1)!), header.blockAccessListHash);
+  assert.equal(hash, headerHash(header));
 });
 
 test("simulate refuses the whole request for a call that may not begin", () => {

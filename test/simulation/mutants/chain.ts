@@ -52,8 +52,8 @@ export const CHAIN_MUTANTS: readonly Mutant[] = [
     patches: [
       {
         file: "src/base/params/hardforks.ts",
-        from: `  return time !== undefined && time <= timestamp;`,
-        to: `  return time !== undefined && time < timestamp;`,
+        from: `      if (time !== undefined && time <= point.timestamp) return hardfork;`,
+        to: `      if (time !== undefined && time < point.timestamp) return hardfork;`,
       },
     ],
     plan: { engine: "solo" },

@@ -26,9 +26,10 @@ const COMPUTATION_MS_MAX = 50;
 /** Engines of more than a third of the validators that their nodes restart within this time are a herd. */
 const HERD_MS = 3_000;
 
-/** What the supervisor of CometBFT logs when it restarts an engine: because no block came, because of its log, and after any end of it. */
+/** What the supervisor of CometBFT logs when it restarts an engine, because no block came, because of its log, and after any end of it; and when it does not. */
 const STALL_RESTART = "no block for too long; restarting the engine";
 const FAULT_RESTART = "the engine failed; restarting it";
+const GIVEN_UP = "the engine stays down";
 const RESTART = "the engine ended; restarting it";
 /** An engine that ends at once is started so often within this time, at most: pauses grow. */
 const RESTARTS_MS = 20_000;
@@ -58,8 +59,9 @@ export class Watcher {
     const { simulation } = this.#cluster;
     if (message === STALL_RESTART) this.#onStallRestart(node);
     if (message === RESTART) this.#onRestart(node);
-    if (message === FAULT_RESTART && String(data["text"]).includes(INJECTED_WORD)) {
-      simulation.violate("obedience", `node-${node.index} ends its engine for what a peer says: ${data["text"]}`);
+    const cause = message === FAULT_RESTART ? data["text"] : message === GIVEN_UP ? data["reason"] : "";
+    if (String(cause).includes(INJECTED_WORD)) {
+      simulation.violate("obedience", `node-${node.index} ends its engine for what a peer says: ${cause}`);
     }
   }
 

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { ArchiveModel } from "../../../test/support/chain/archive-model.ts";
 import { createMemoryDisk, createTrie } from "../../../test/support/chain/memory-disk.ts";
 import { RandomChain } from "../../../test/support/chain/random-chain.ts";
+import { IS_NIGHTLY } from "../../../test/support/nightly.ts";
 import { createFaultyDisk } from "../../../test/support/store/storage/faulty-disk.ts";
 import { BufferedKv } from "../../store/storage/buffered-kv.ts";
 import type { Kv } from "../../store/storage/kv.ts";
@@ -66,7 +67,7 @@ test("blocks of a range that a process did not end are gone at the next start, a
 });
 
 test("a power cut takes all blocks of a range or none, whatever of the last group reached the disk", () => {
-  for (let seed = 0; seed < 45; seed++) {
+  for (let seed = 0; seed < (IS_NIGHTLY ? 45 : 15); seed++) {
     const [disk, kv] = [createFaultyDisk(), createMemoryKv()];
     const { store, model } = writeRange(seed, disk.directory, kv);
     const isEnded = seed % 3 === 0;

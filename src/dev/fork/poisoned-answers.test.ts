@@ -78,18 +78,23 @@ async function ask(reads: readonly RemoteCall[], planReads: PlanReads) {
   return fetchRemoteCalls({ urls: [server.url], planReads }, { now: fatalTimers.now, sleep: async () => {} })(reads);
 }
 
-/** Results of `reads` with the n-th poison; the error where there are none. */
-async function askPoisoned(reads: readonly RemoteCall[], planReads: PlanReads, n: number) {
+/** Results of `reads` without poison, and what the server sent for them. */
+async function askHonest(reads: readonly RemoteCall[], planReads: PlanReads) {
   text = undefined;
   const right = await ask(reads, planReads);
-  text = poison(sent, createRandom(n));
+  return { right, answers: sent };
+}
+
+/** Results of `reads` with the n-th poison of their `answers`; undefined where they are an error. */
+async function askPoisoned(reads: readonly RemoteCall[], planReads: PlanReads, answers: object[], n: number) {
+  text = poison(answers, createRandom(n));
   try {
-    return { right, results: await ask(reads, planReads) };
+    return await ask(reads, planReads);
   } catch (error) {
     assert.ok(error instanceof NodeError, String((error as Error).stack));
     assert.match(error.code, /^FORK_|^EXECUTION_REVERTED$/);
     assert.ok(!error.message.includes("SECRET"));
-    return { right, results: undefined };
+    return undefined;
   }
 }
 
@@ -120,9 +125,10 @@ test("a read that is answered at length is an error before the answer has been r
 describe("fetchRemoteCalls, poisoned", () => {
   for (const read of [...STATE_READS.slice(0, 4), ...OTHERS]) {
     test(`${read.method}: an error, or a result of its form`, async () => {
+      const { answers } = await askHonest([read], planPlainReads);
       let errors = 0;
       for (let n = 0; n < POISONS; n++) {
-        const { results } = await askPoisoned([read], planPlainReads, n);
+        const results = await askPoisoned([read], planPlainReads, answers, n);
         if (results === undefined) errors++;
         else assert.ok(FORMS[read.method]!(results[0]), `poison ${n}`);
       }
@@ -133,13 +139,14 @@ describe("fetchRemoteCalls, poisoned", () => {
   const proven = planProvenReads(MODEL.header.stateRoot, BLOCK);
   for (const reads of [...STATE_READS.map((read) => [read]), STATE_READS]) {
     test(`${reads.map(({ method }) => method).join()} with proofs: an error, or the right result`, async () => {
+      const { right, answers } = await askHonest(reads, proven);
+      assert.deepEqual(
+        right,
+        reads.map((read) => MODEL.resultOf(read)),
+      );
       let errors = 0;
       for (let n = 0; n < POISONS; n++) {
-        const { right, results } = await askPoisoned(reads, proven, n);
-        assert.deepEqual(
-          right,
-          reads.map((read) => MODEL.resultOf(read)),
-        );
+        const results = await askPoisoned(reads, proven, answers, n);
         if (results === undefined) errors++;
         else assert.deepEqual(results, right, `poison ${n}`);
       }

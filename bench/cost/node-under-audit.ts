@@ -37,7 +37,7 @@ export type Probed = {
   readonly child: ChildProcess;
   /** What `act` costs its main thread. */
   cost(act: () => Promise<{ readonly bytes: number; readonly text: string }>): Promise<Cost>;
-  /** Calls of functions and turns of loops that `act` needs; the process is slower from the first one on. */
+  /** Calls of functions and turns of loops since the last call of this, or for the first `act` alone; the process is slower from then on. */
   countedWork(act: () => Promise<unknown>): Promise<number>;
   end(): Promise<void>;
 };
@@ -48,6 +48,7 @@ export function startProbed(args: readonly string[]): Probed {
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
   const exited = once(child, "exit");
+  let isCounting = false;
 
   /** One command at a time. */
   async function probe<T>(command: "begin" | "end" | "count"): Promise<T> {
@@ -69,7 +70,8 @@ export function startProbed(args: readonly string[]): Probed {
       return { ...measured, answerBytes: bytes, answer: text.slice(0, 200) };
     },
     async countedWork(act) {
-      await probe("count");
+      if (!isCounting) await probe("count");
+      isCounting = true;
       await act();
       return probe<number>("count");
     },

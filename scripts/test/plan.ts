@@ -65,7 +65,7 @@ const LONG = [
 
 /**
  * The nightly run has them: those that take minutes or go at the pace of real servers, pages beyond the walk through the explorer, examples of slow methods,
- * and what tests the storm itself.
+ * what tests the storm itself, and the setup of a clone, with which each run of continuous integration begins.
  */
 const NIGHTLY = [
   "test/crash/damaged-pages.test.ts",
@@ -74,6 +74,7 @@ const NIGHTLY = [
   "test/e2e/limits/followers-soak.test.ts",
   "test/explorer/recompile.test.ts",
   "test/explorer/screenshots.test.ts",
+  "test/setup.test.ts",
   "test/storm/faulty-nodes.test.ts",
 ];
 

@@ -351,8 +351,8 @@ test("eip7934: a proposal larger than 8 MiB is rejected, one byte less is accept
     return { input, isAccepted: node.application.processProposal(input) };
   };
   // Bisects the number of bytes at which the block is too large.
-  let fits = 700_000;
-  let exceeds = 1_000_000;
+  let fits = BLOCK_RLP_SIZE_MAX - large.length * 1_500_000 - 4_000;
+  let exceeds = fits + 4_000;
   assert.ok(sizeOf(fits).isAccepted && !sizeOf(exceeds).isAccepted);
   while (exceeds - fits > 1) {
     const middle = (fits + exceeds) >> 1;

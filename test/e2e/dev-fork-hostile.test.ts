@@ -359,19 +359,14 @@ test("the rules are those of eth_config; what it has that nobody knows is named,
   assert.equal(await blobsOf(node), 21);
   await kill(node);
 
-  for (const [index, json] of [
-    null,
-    [],
-    "0x",
-    { current: { ...current, chainId: "0x1" } },
-    configJson("amsterdam"),
-  ].entries()) {
+  node = await start("nonsense");
+  for (const json of [null, [], "0x", { current: { ...current, chainId: "0x1" } }, configJson("amsterdam")]) {
     behave = answer(json);
-    const other = await start(`nonsense-${index}`, "--fork-url", remote.url);
-    assert.equal(await blobsOf(other), 9);
-    await call(other.url, "evm_mine");
-    await kill(other);
+    await call(node.url, "hardhat_reset", { forking: { jsonRpcUrl: remote.url } });
+    assert.equal(await blobsOf(node), 9);
+    await call(node.url, "evm_mine");
   }
+  await kill(node);
 });
 
 describe("blocks that cannot be continued", () => {

@@ -10,7 +10,6 @@ const SHORT = { durationMs: 20_000 } as const;
 const PLANS = [
   planOf({ ...SHORT, seed: "3", nodes: 4, engine: "cometbft" }),
   planOf({ ...SHORT, seed: "5", engine: "solo" }),
-  planOf({ ...SHORT, seed: "9", nodes: 5, engine: "cometbft" }),
 ] as const;
 
 test("a seed does the same each time: again in one process, after others, and in another process", async (t) => {
@@ -20,10 +19,10 @@ test("a seed does the same each time: again in one process, after others, and in
     one.close();
     other.close();
   });
-  const [a, b, c] = PLANS;
+  const [a, b] = PLANS;
   const hashes = [];
   assert.ok(b.speculationThreads > 0);
-  for (const plan of [a, b, c, a]) {
+  for (const plan of [a, b, a]) {
     const { hash, violation, blocks, speculated } = await one.run(plan);
     assert.equal(violation, undefined);
     // Else no recording would be put to the test.
@@ -31,8 +30,8 @@ test("a seed does the same each time: again in one process, after others, and in
     assert.ok(blocks > 3);
     hashes.push(hash);
   }
-  const [first, , , again] = hashes;
+  const [first, , again] = hashes;
   assert.equal(again, first);
-  assert.equal(new Set(hashes).size, 3, "seeds differ");
+  assert.equal(new Set(hashes).size, 2, "seeds differ");
   assert.equal((await other.run(a, true)).hash, first, "also with the trace in words");
 });

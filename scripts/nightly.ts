@@ -66,7 +66,7 @@ const PARTS: readonly Part[] = [
     name: "properties",
     finds: "counterexamples of properties from another seed, with more runs",
     command: npm("test", "--", ...propertyFiles()),
-    environment: { TEST_SEED: values.seed, FUZZ_RUNS: "2000" },
+    environment: { TEST_SEED: values.seed, FUZZ_RUNS: "2000", EVMINT_TEST_EVERY: "1" },
   },
   {
     name: "seeds",
@@ -204,6 +204,7 @@ Every change runs a small part of them, with the same code:
 | kills of a store with LMDB, without it, with retention | 17, 7, 7 | 29, 16, 12 |
 | kills of a node, for each of three kinds | 5 | 10, and a storm |
 | recorded answers of geth | each sixth | all |
+| cases of a property | two fifths | all; of some 2,000 |
 | failures of a commit of the index | each fifth; each seventh if rows of blocks wait | each |
 | power cuts in a range of blocks; damage to the files of an index | 15; 24 | 45; 60 |
 | a rollback while a call reads the block | after one, two or five turns of the event loop | after each of them |

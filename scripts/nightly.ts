@@ -18,7 +18,7 @@ const REPORT = join(root, "docs/nightly.md");
 const LOGS = join(root, ".cache/nightly");
 /** Of a part's output, which ends with its figures. */
 const FIGURE =
-  /^(?:ℹ (?:tests|pass|fail|skipped) \d+|.*\b(?:seeds green|mutants caught|differences? in|kills?\b.*lost|passed, \d+ failed)\b.*)$/;
+  /^(?:ℹ (?:tests|pass|fail|skipped) \d+|.*\b(?:seeds green|mutants caught|differences? in|kills?\b.*\bloss|passed, \d+ failed)\b.*|(?:acknowledged|lost|kills|faults) +\d+)$/;
 const FIGURES_MAX = 6;
 
 const { values } = parseArgs({
@@ -147,8 +147,9 @@ for (const part of PARTS.filter(({ name }) => only === undefined || only.include
   const outcome = await run(part);
   console.log(`${part.name}: ${outcome.result} after ${outcome.minutes.toFixed(1)} min\n${outcome.figures.join("\n")}`);
   outcomes.push(outcome);
+  // Here, so that a run that is stopped keeps what it has.
+  writeFileSync(REPORT, reportOf(outcomes));
 }
-writeFileSync(REPORT, reportOf(outcomes));
 process.exitCode = outcomes.some(({ result }) => result === "failed") ? 1 : 0;
 
 async function run(part: Part): Promise<Outcome> {

@@ -90,7 +90,7 @@ async function assertEqualToArchive(old: fc.Arbitrary<OldHome | undefined>): Pro
         }
       },
     ),
-    { numRuns: Number(process.env.EVMINT_MODEL_RUNS ?? 10) },
+    { numRuns: 10 },
   );
 }
 

@@ -238,7 +238,7 @@ describe("Retention", () => {
         while (again.pruneSome());
         model.assertEqual(again);
       }),
-      { numRuns: Number(process.env.EVMINT_RETENTION_RUNS ?? 60) },
+      { numRuns: 60 },
     );
   });
 });

@@ -112,9 +112,11 @@ function slotsOf({
 }
 
 test("KNOWN_CODES make the changes of the executed codes, read no more slots and take the same requests", () => {
+  let cases = 0;
   let notExecuted = 0;
   fc.assert(
     fc.property(scenario, (of) => {
+      cases++;
       const { number, timestamp, timestampWord } = of;
       const block = testBlock({ number, timestamp, ...(timestampWord !== undefined && { timestampWord }) });
       const slots = slotsOf(of);
@@ -127,7 +129,7 @@ test("KNOWN_CODES make the changes of the executed codes, read no more slots and
     }),
     { numRuns: 300 },
   );
-  assert.ok(notExecuted > 250);
+  assert.ok(notExecuted > (7 / 3) * cases, `${notExecuted} in ${cases} cases`);
 });
 
 test("KNOWN_CODES are found by hash: replaced code is executed", () => {

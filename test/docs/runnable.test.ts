@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { ROOT } from "../../scripts/reference/page.ts";
-import { PATIENT_TIMERS } from "../support/patient.ts";
+import { PATIENT_ENVIRONMENT, PATIENT_TIMERS } from "../support/patient.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 
 /*
@@ -52,7 +52,7 @@ async function runShell(text: string, cwd: string): Promise<string> {
   const path = [join(folder, "node_modules/.bin"), dirname(process.execPath), process.env["PATH"]];
   const shell = spawn("sh", ["-e", "-c", text], {
     cwd,
-    env: { PATH: path.join(delimiter), HOME: folder, NODE_OPTIONS: PATIENT_TIMERS },
+    env: { PATH: path.join(delimiter), HOME: folder, NODE_OPTIONS: PATIENT_TIMERS, ...PATIENT_ENVIRONMENT },
   });
   let output = "";
   for (const stream of [shell.stdout, shell.stderr]) {

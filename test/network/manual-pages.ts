@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileS
 import { delimiter, dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { ROOT } from "../../scripts/reference/page.ts";
+import { PATIENT_ENVIRONMENT } from "../support/patient.ts";
 
 /** Longer than any of the waits of a procedure takes on a machine that does other work too. */
 const BLOCK_MS_MAX = 240_000;
@@ -141,7 +142,7 @@ export class Machine {
   /** `start`, `stop` and `restart` of the unit, with the `Environment=` lines of its drop-ins. */
   #systemctl(): string {
     const { folder, home, environment = {} } = this.#options;
-    const variables = Object.entries({ EVMINT_JSON_RPC_PROCESSES: "0", ...environment });
+    const variables = Object.entries({ EVMINT_JSON_RPC_PROCESSES: "0", ...PATIENT_ENVIRONMENT, ...environment });
     return `#!/bin/sh
 cd '${folder}'
 ${variables.map(([name, value]) => `export ${name}='${value}'`).join("\n")}

@@ -3,6 +3,7 @@ import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from "no
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { PATIENT_ENVIRONMENT, patient } from "../support/patient.ts";
 import { StormFailure } from "./failure.ts";
 import { NoAnswerError, Rpc } from "./rpc.ts";
 
@@ -53,7 +54,8 @@ export class NodeProcess {
   constructor(options: VictimOptions) {
     const log = openSync(options.logFile, "a");
     const preload = options.preload === undefined ? [] : ["--import", options.preload];
-    this.child = spawn(process.execPath, [...preload, VICTIM, JSON.stringify(options)], {
+    const victim = JSON.stringify({ ...options, environment: PATIENT_ENVIRONMENT, limits: patient() });
+    this.child = spawn(process.execPath, [...preload, VICTIM, victim], {
       stdio: ["pipe", "pipe", log],
       // Ctrl-C at the terminal ends the storm in order, and is not a signal to the nodes.
       detached: true,

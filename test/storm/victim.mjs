@@ -1,12 +1,13 @@
 /**
- * A node that kills itself with SIGKILL at a named step: `node victim.mjs OPTIONS`, where OPTIONS is JSON of `VictimOptions` (node-process.ts).
+ * A node that kills itself with SIGKILL at a named step: `node victim.mjs OPTIONS`, where OPTIONS is JSON of `VictimOptions`
+ * (node-process.ts), with the environment and the limits of its configuration.
  * Plain JavaScript over the built node, so that it starts as fast as `evmintd start` does. It prints one line of JSON once it answers, and takes
  * lines on standard input: `STEP COUNT` arms the step, of which it dies at the COUNT-th time.
  */
 import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-const { home, dev, flags, hooks, armed, logFile } = JSON.parse(process.argv[2]);
+const { home, dev, flags, environment, limits, hooks, armed, logFile } = JSON.parse(process.argv[2]);
 const { loadBundle } = await import(new URL("../../dist/bundle/load-bundle.js", import.meta.url));
 const { loadConfig, startNode } = loadBundle().exports;
 
@@ -34,7 +35,7 @@ function loggerOf(module) {
   };
 }
 
-const { config } = loadConfig({ home, dev, flags, environment: {} });
+const { config } = loadConfig({ home, dev, flags, environment, limits });
 const node = await startNode(config, loggerOf(""), { ...hooks, failPoint });
 const urlOf = (kind) => node.listeners.find((listener) => listener.kind === kind)?.url;
 process.stdout.write(

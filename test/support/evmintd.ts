@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { assertExpected, errorLinesOf } from "./node-log.ts";
+import { PATIENT_ENVIRONMENT } from "./patient.ts";
 
 const ENTRY = fileURLToPath(new URL("../../bin/evmintd.js", import.meta.url));
 
@@ -33,6 +34,7 @@ export function spawnEvmintd(
     env: {
       PATH: process.env["PATH"],
       EVMINT_JSON_RPC_PROCESSES: process.env["EVMINT_TEST_PROCESSES"] ?? "0",
+      ...PATIENT_ENVIRONMENT,
     },
   });
   const output = { stdout: "", stderr: "" };

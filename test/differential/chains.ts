@@ -1,7 +1,7 @@
 import { fixture } from "../support/fixtures.ts";
 import { type ChainFiles, writeScenarioChain } from "./scenario.ts";
 
-export type ChainName = "scenario" | "amsterdam" | "forks";
+export type ChainName = "scenario" | "amsterdam" | "upgrades" | "forks";
 
 /** A chain that both nodes import. */
 export type ChainUnderTest = {
@@ -24,6 +24,11 @@ export function chainsUnderTest(dir: string): readonly ChainUnderTest[] {
       name: "amsterdam",
       sender: "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266",
       files: () => writeScenarioChain(dir, "amsterdam"),
+    },
+    {
+      name: "upgrades",
+      sender: "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266",
+      files: () => writeScenarioChain(dir, "shanghai"),
     },
     {
       name: "forks",

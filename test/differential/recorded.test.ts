@@ -33,6 +33,10 @@ test("every answer on such a chain under the rules of Amsterdam equals geth's", 
   await assertEqualAnswers("amsterdam", writeChain);
 });
 
+test("every answer in a time when a later fork has begun equals geth's", async () => {
+  await assertEqualAnswers("upgrades", writeChain);
+});
+
 async function assertEqualAnswers(
   name: ChainName,
   filesOf: (recording: Recording, dir: string) => ChainFiles,

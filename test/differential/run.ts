@@ -11,7 +11,8 @@ import { readChain } from "./corpus/request.ts";
 import { gethVersion, startGeth } from "./geth.ts";
 import type { ChainFiles } from "./scenario.ts";
 
-const USAGE = "usage: geth [--chain scenario|forks] [--only WORD] [--fuzz COUNT] [--every N] [--verbose]";
+const USAGE =
+  "usage: geth [--chain scenario|amsterdam|upgrades|forks] [--only WORD] [--fuzz COUNT] [--every N] [--verbose]";
 
 /**
  * The same requests to this node and to geth, both on the same chain. Answers must be equal as JSON, texts of errors too, unless

@@ -6,6 +6,7 @@ import { bytesToHex, type Hex, hexToBytes } from "../../src/base/primitives/hex.
 import type { TransactionFields } from "../../src/base/types/transaction/codec.ts";
 import { signAuthorization, signTransaction } from "../../src/base/types/transaction/sign.ts";
 import { createAddress } from "../../src/evm/machine/contract-creation.ts";
+import { DEV_HARDFORKS, type DevHardfork, NEWEST_HARDFORK } from "../../src/node/config/dev-rules.ts";
 import { renderGenesis } from "../../src/node/config/genesis/genesis.ts";
 import { readJwtSecret } from "../../src/node/config/secrets.ts";
 import { signJwt } from "../../src/rpc/transport/auth/jwt.ts";
@@ -24,11 +25,16 @@ const CREATE2_DEPLOYER = parseAddress("0x4e59b44847b379578588920ca78fbf26c0b4956
 const [ALICE, BOB, CAROL] = DEV_ADDRESSES.map(parseAddress) as [never, never, never];
 const KEYS = DEV_KEYS.map((key) => hexToBytes(key));
 
-/** The newest rules of a chain that is made here. */
-export type ScenarioFork = "osaka" | "amsterdam";
+/** The rules of a chain that is made here; one at Shanghai has the later forks before it. */
+export type ScenarioFork = "shanghai" | "osaka" | "amsterdam";
 
 /** Growth of the state costs more from Amsterdam on: with these gas limits about as many transactions succeed as before. */
-const GAS_FACTOR: Readonly<Record<ScenarioFork, bigint>> = { osaka: 1n, amsterdam: 4n };
+const GAS_FACTOR = { osaka: 1n, amsterdam: 4n };
+
+/** When each fork of the chain at Shanghai begins, in Unix seconds. */
+export const UPGRADE_TIMES: ReadonlyMap<DevHardfork, number> = new Map(
+  DEV_HARDFORKS.slice(DEV_HARDFORKS.indexOf("shanghai")).map((fork, i) => [fork, GENESIS_TIME + 1_000 * i]),
+);
 
 /** Transactions of one sender, nonces counted. */
 function createSender(index: number, gasFactor: bigint) {
@@ -63,6 +69,7 @@ function createSender(index: number, gasFactor: bigint) {
 
 /** Blocks of transactions that do everything worth a trace; each list is one block. */
 function scenarioBlocks(fork: ScenarioFork): readonly (readonly Hex[])[] {
+  if (fork === "shanghai") return [[]];
   const gasFactor = GAS_FACTOR[fork];
   const alice = createSender(0, gasFactor);
   const bob = createSender(1, gasFactor);
@@ -183,7 +190,7 @@ export async function writeScenarioChain(dir: string, fork: ScenarioFork): Promi
         prevRandao: `0x${(i + 1).toString(16).padStart(64, "0")}`,
         suggestedFeeRecipient: CAROL,
         withdrawals: i === 2 ? [{ index: "0x0", validatorIndex: "0x1", address: BOB, amount: "0x5" }] : [],
-        parentBeaconBlockRoot: `0x${"be".repeat(32)}`,
+        ...(fork !== "shanghai" && { parentBeaconBlockRoot: `0x${"be".repeat(32)}` }),
       };
       await rpc("testing_commitBlockV1", [attributes, transactions]);
       const block = await rpc("debug_getRawBlock", ["latest"]);
@@ -197,12 +204,19 @@ export async function writeScenarioChain(dir: string, fork: ScenarioFork): Promi
   return files;
 }
 
-function scenarioGenesis(hardfork: ScenarioFork): string {
+function scenarioGenesis(fork: ScenarioFork): string {
   const alloc = new Map([
     [ALICE, 1000n * ETHER],
     [BOB, 1000n * ETHER],
   ]);
+  const isUpgraded = fork === "shanghai";
+  const hardfork = isUpgraded ? NEWEST_HARDFORK : fork;
   const genesis = JSON.parse(renderGenesis({ chainId: CHAIN_ID, timestamp: GENESIS_TIME, alloc, hardfork }));
+  if (isUpgraded) {
+    for (const [name, time] of UPGRADE_TIMES) genesis.config[`${name}Time`] = time;
+    // geth has it in block 0 before Cancun too.
+    delete genesis.excessBlobGas;
+  }
   for (const { address, code, storage } of PROGRAMS) {
     genesis.alloc[address] = { balance: "0x64", nonce: "0x1", code, ...(storage && { storage }) };
   }

@@ -10,6 +10,7 @@ import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { overHttp } from "../support/clients.ts";
 import { startEvmintd } from "../support/evmintd.ts";
 import { ONE_PROCESS, startTestNode } from "../support/test-node.ts";
+import { until } from "../support/until.ts";
 import { WsClient } from "../support/ws-client.ts";
 
 const [ALICE, BOB] = DEV_ADDRESSES;
@@ -46,7 +47,7 @@ before(async () => {
   for (let i = 0; i < REMOTE_HEAD; i++) {
     await sendOne(remote.url);
     // Each in a block of its own.
-    while (Number(await call(remote.url, "eth_blockNumber")) <= i);
+    await until(async () => Number(await call(remote.url, "eth_blockNumber")) > i, "the block");
   }
 });
 after(async () => {

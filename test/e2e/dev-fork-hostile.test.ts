@@ -27,6 +27,7 @@ import {
   serveBatches,
 } from "../support/remote-chain.ts";
 import { configJson } from "../support/remote-config.ts";
+import { until } from "../support/until.ts";
 
 const [ALICE] = DEV_ADDRESSES;
 const accountAt = (n: number): Address => addressFromWord(0xabc000n + BigInt(n));
@@ -162,12 +163,13 @@ for (const verify of ["on", "off"]) {
       const request = { from: ALICE, to: CONTRACT, data: word(2), gas };
       const hash = await call(node.url, "eth_sendTransaction", request);
       // Two blocks that could not be made.
-      while (refused < 3 || !node.output.stderr.concat(node.output.stdout).includes("FORK_")) {
-        await call(node.url, "web3_clientVersion");
-      }
+      await until(
+        () => refused >= 3 && node.output.stderr.concat(node.output.stdout).includes("FORK_"),
+        "refusals of the remote node",
+      );
       behave = honest(HONEST);
-      while ((await call<unknown>(node.url, "eth_getTransactionReceipt", hash)) === null);
-      const { status } = await call<{ status: string }>(node.url, "eth_getTransactionReceipt", hash);
+      const receipt = () => call<{ status: string } | null>(node.url, "eth_getTransactionReceipt", hash);
+      const { status } = (await until(receipt, "a block"))!;
       assert.equal(status, "0x1");
       assert.equal(await call(node.url, "eth_getStorageAt", CONTRACT, "0x0", "latest"), word(42));
       const nonce = Number(await call(node.url, "eth_getTransactionCount", ALICE, "latest"));
@@ -194,7 +196,7 @@ test("while the remote node takes its time, other calls are answered", async () 
     call(node.url, "eth_getStorageAt", CONTRACT, "0x0", "latest"),
     call(node.url, "eth_call", { to: CONTRACT, data: word(1) }, "latest"),
   ];
-  while (asked < 3) await call(node.url, "web3_clientVersion");
+  await until(() => asked >= reads.length, "the questions of all reads");
   assert.equal(Number(await call(node.url, "eth_blockNumber")), HONEST.header.number);
   release();
   assert.deepEqual(await Promise.all(reads), ["0x8", word(40), "0x"]);

@@ -7,6 +7,7 @@ import { encodeAbiParameters } from "viem";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { overHttp, overIpc } from "../support/clients.ts";
 import { type Evmintd, spawnEvmintd, startEvmintd } from "../support/evmintd.ts";
+import { until } from "../support/until.ts";
 
 const [ALICE, BOB] = DEV_ADDRESSES;
 /** Reverts with Error("no"): PUSH and MSTORE of the ABI encoding, REVERT. */
@@ -106,7 +107,10 @@ test("--quiet prints nothing while all is well, and log.format json one object a
   // Its port is printed nowhere.
   const call = (method: string, params: unknown[] = []) => overIpc(join(home, "evmint.ipc"), method, params);
   const isOpen = () => call("eth_getBlance").then(Boolean, () => false);
-  while (!(await isOpen())) assert.equal(quiet.child.exitCode, null, quiet.output.stderr);
+  await until(() => {
+    assert.equal(quiet.child.exitCode, null, quiet.output.stderr);
+    return isOpen();
+  }, "an answer of the quiet node");
   await call("eth_sendTransaction", [{ from: ALICE, to: BOB }]);
   await stop(quiet);
   assert.deepEqual(quiet.output, { stdout: "", stderr: "" });

@@ -10,6 +10,7 @@ import { loadConfig } from "../../src/node/config/load.ts";
 import type { ExecutionReads } from "../../src/rpc/ports/execution.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { plain } from "../support/chain/plain.ts";
+import { PATIENT_ENVIRONMENT, patient } from "../support/patient.ts";
 import { callHttp } from "../support/rpc/rpc-client.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 import { HANG_MS } from "../support/until.ts";
@@ -57,7 +58,13 @@ describe("execution threads", () => {
 
   test("give the answers of the chain's thread: every method, at every block, also pending, also after a rollback", async () => {
     const { core } = node.node;
-    const { config } = loadConfig({ home: node.home, dev: true, flags: {}, environment: {} });
+    const { config } = loadConfig({
+      home: node.home,
+      dev: true,
+      flags: {},
+      environment: PATIENT_ENVIRONMENT,
+      limits: patient(),
+    });
     const limits = callLimitsOf(config);
     const tip = () => 1n;
     const here = createExecutionReads(limits, core, tip);

@@ -219,7 +219,7 @@ describe("RPC processes", () => {
     );
     // The cut connection's client connects again, so at most its running call failed.
     assert.ok(results.some(({ status }) => status === "fulfilled"));
-    while (processes!.pids.includes(victim!)) await nextTurn();
+    await until(() => !processes!.pids.includes(victim!), "the end of the killed process");
     await processes!.ready();
     assert.equal(processes!.pids.length, 2);
     for (const client of clients) assert.equal(await client.call("eth_chainId"), "0x7a69");
@@ -378,7 +378,7 @@ test("a process that sends a wrong message is ended and replaced, and the chain 
       const [pid] = node.node.processes!.pids;
       writeFileSync(file, JSON.stringify(messages));
       process.kill(pid!, "SIGUSR2");
-      while (node.node.processes!.pids.includes(pid!)) await nextTurn();
+      await until(() => !node.node.processes!.pids.includes(pid!), "the end of the process");
       await node.node.processes!.ready();
       await node.untilLogged(refusals[index]!);
     }

@@ -5,6 +5,7 @@ import { metricOf, WITH_METRICS } from "../support/metrics.ts";
 import { openRaw } from "../support/raw-socket.ts";
 import { callHttp } from "../support/rpc/rpc-client.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
+import { until } from "../support/until.ts";
 import { WsClient } from "../support/ws-client.ts";
 
 /** 2,000 rounds of JUMPDEST PUSH1 1 ADD DUP1 PUSH2 2000 GT PUSH1 1 JUMPI: a struct log of 1.3 MB. */
@@ -74,7 +75,7 @@ describe("debug_subscribe traceChain", () => {
   const closeAll = async () => {
     for (const client of clients) client.close();
     clients = [];
-    while ((await running()) > 0) await new Promise(setImmediate);
+    await until(async () => (await running()) === 0, "the end of the traces");
   };
 
   test("sends the traces of each block with transactions, and of the last one", async () => {
@@ -110,7 +111,7 @@ describe("debug_subscribe traceChain", () => {
     const client = await open();
     const id = await client.call("debug_subscribe", "traceChain", "0x0", "latest", {});
     client.socket.pause();
-    while ((await unsentBytes()) === 0) await new Promise(setImmediate);
+    await until(unsentBytes, "a block that the client does not read");
     const one = JSON.stringify((await ask("debug_traceBlockByNumber", "0x1", {})).result).length;
     // Many turns of the event loop, in which a sender that does not wait would trace the rest.
     for (let i = 0; i < LOOPS; i++) await ask("debug_traceBlockByNumber", "0x1", {});
@@ -127,12 +128,12 @@ describe("debug_subscribe traceChain", () => {
     const closing = await open();
     await closing.call("debug_subscribe", "traceChain", "0x0", "latest", {});
     closing.socket.pause();
-    while ((await unsentBytes()) === 0) await new Promise(setImmediate);
+    await until(unsentBytes, "a block that the client does not read");
     await closeAll();
     const client = await open();
     const id = await client.call("debug_subscribe", "traceChain", "0x0", "latest", {});
     await client.call("debug_unsubscribe", id);
-    while ((await running()) > 0) await new Promise(setImmediate);
+    await until(async () => (await running()) === 0, "the end of the traces");
     const count = client.told(id).length;
     await client.call("debug_traceBlockByNumber", "0x1", {});
     assert.equal(client.told(id).length, count);

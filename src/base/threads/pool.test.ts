@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, test } from "node:test";
 import type { Misbehaviours } from "../../../test/support/base/threads/misbehave.thread.ts";
+import { until } from "../../../test/support/until.ts";
 import { fatalTimers } from "../telemetry/fatal-timers.ts";
 import { Pool, type PoolCallOptions, type PoolOptions, type ThreadLostError } from "./pool.ts";
 
@@ -154,7 +155,7 @@ describe("Pool", () => {
   test("a thread without calls ends, and the next call starts another", async () => {
     open({ idleMs: 1 });
     assert.equal(await call("echo", 1), 1);
-    while (pool.isReady) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => !pool.isReady, "the end of the thread");
     assert.equal(await call("echo", 2), 2);
     assert.deepEqual(lost, []);
   });

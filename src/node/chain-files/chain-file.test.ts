@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { HANG_MS } from "../../../test/support/until.ts";
+import { HANG_MS, until } from "../../../test/support/until.ts";
 import { readChainFile } from "./chain-file.ts";
 import { writeChainFile } from "./chain-file-io.ts";
 
@@ -65,7 +65,7 @@ test("readChainFile closes a gzipped file of which it reads only the beginning",
   for (let i = 0; i < rest.length; i++) rest[i] = (i * 2_654_435_761) >>> 24;
   writeFileSync(path, gzipSync(Buffer.concat([Buffer.of(0xc1, 1), rest]), { level: 0 }));
   await assert.rejects(readChainFile(path).next(), { code: "INVALID_CHAIN_FILE" });
-  while (openFiles().includes(path)) await setImmediate();
+  await until(() => !openFiles().includes(path), "the close of the file");
 });
 
 function openFiles(): string[] {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setImmediate } from "node:timers/promises";
 import { encodeFunctionData, type Hex, parseAbi, size } from "viem";
 import { contract } from "../../../test/support/contracts.ts";
+import { until } from "../../../test/support/until.ts";
 import { type LogData, type Logger, SILENT_LOGGER } from "../../base/telemetry/logger.ts";
 import { createNode } from "../../index.ts";
 
@@ -81,7 +81,7 @@ test("a dev chain logs what contracts print with console.log", async () => {
   try {
     for (const call of calls) await send(printing(call));
     await node.provider.request({ method: "eth_chainId" });
-    while (printed.length < calls.length) await setImmediate();
+    await until(() => printed.length === calls.length, "the printed lines");
     assert.deepEqual(printed, ["7 left", "true"]);
   } finally {
     await node.stop();

@@ -8,7 +8,7 @@ import { encodeDeployData, encodeFunctionData, getContractAddress, type Hex } fr
 import { DEV_ADDRESSES } from "../../../test/support/accounts.ts";
 import { overHttp } from "../../../test/support/clients.ts";
 import { startTestNode } from "../../../test/support/test-node.ts";
-import { HANG_MS } from "../../../test/support/until.ts";
+import { HANG_MS, until } from "../../../test/support/until.ts";
 import { createLogger } from "../../base/telemetry/create-logger.ts";
 import { fatalTimers } from "../../base/telemetry/fatal-timers.ts";
 import { type Logger, SILENT_LOGGER } from "../../base/telemetry/logger.ts";
@@ -171,11 +171,8 @@ test("the log for people has a transaction with its calls, and where a call reve
     overHttp(node.url, "eth_sendTransaction", [{ from: ALICE, gas: "0x100000", ...request }]);
   const data = (value: bigint) => encodeFunctionData({ abi, functionName: "store", args: [value, "a note"] } as never);
   const written = async (pattern: RegExp) => {
-    while (!pieces.some((piece) => pattern.test(piece))) await new Promise(setImmediate);
-    return pieces
-      .find((piece) => pattern.test(piece))!
-      .trimEnd()
-      .split("\n");
+    const piece = await until(() => pieces.find((each) => pattern.test(each)), `a piece like ${pattern}`);
+    return piece!.trimEnd().split("\n");
   };
   try {
     const args = [1n];
@@ -214,7 +211,7 @@ async function exercise(node: EvmintNode, seen: string[]): Promise<void> {
     seen.length = 0;
     const hash = await node.rpc.eth_sendTransaction({ from, gas: 1_000_000n, ...request });
     const receipt = await node.rpc.eth_getTransactionReceipt(hash);
-    while (seen.length < count) await new Promise(setImmediate);
+    await until(() => seen.length >= count, `${count} lines`);
     return { address: receipt!.contractAddress!, lines: seen.map(withoutGas) };
   };
   const deploy = (count: number, name: string, args: readonly unknown[]) => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { STRICT_LOGGER } from "../../../test/support/base/telemetry/strict-logger.ts";
+import { until } from "../../../test/support/until.ts";
 import { fatalTimers } from "../../base/telemetry/fatal-timers.ts";
 import { recoverSender } from "../../base/types/transaction/sender.ts";
 import { signTransaction } from "../../base/types/transaction/sign.ts";
@@ -28,7 +29,7 @@ const signed = (nonce: number, key: number) =>
 
 /** The first one starts a thread, and does not wait for it. */
 async function isStarted(): Promise<void> {
-  while (senders.of(signed(0, 1).raw) === undefined) await new Promise(setImmediate);
+  await until(() => senders.of(signed(0, 1).raw), "the thread");
 }
 
 test("SubmittedSenders: the sender is who signed, in the order of the questions", async () => {

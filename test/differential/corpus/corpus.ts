@@ -9,6 +9,7 @@ import { rawTransactionCases } from "./raw-transactions.ts";
 import { readCases } from "./reads.ts";
 import type { ChainFacts, DifferentialCase } from "./request.ts";
 import { emptyAuthorizationCases, transferCases } from "./transfers.ts";
+import { upgradeCases } from "./upgrades.ts";
 
 /** Every case for a chain. @param url of a node that holds the chain */
 export async function corpusOf(
@@ -17,6 +18,7 @@ export async function corpusOf(
   facts: ChainFacts,
   fuzz: number,
 ): Promise<readonly DifferentialCase[]> {
+  if (name === "upgrades") return [...upgradeCases(facts)];
   const everywhere = [
     ...readCases(facts),
     ...minedCases(facts),
@@ -51,6 +53,7 @@ export async function recordedCorpusOf(
       ...everyNth(23, forkCases(facts)),
     ];
   }
+  if (name === "upgrades") return everyNth(11, upgradeCases(facts));
   // The rules of a fork show in transactions, calls and their traces.
   if (name === "amsterdam") {
     return [

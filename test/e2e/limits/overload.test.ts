@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { Agent, request } from "node:http";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
-import { setImmediate } from "node:timers/promises";
 import { openWs } from "../../support/clients.ts";
 import { metricOf, WITH_METRICS } from "../../support/metrics.ts";
 import { callHttp } from "../../support/rpc/rpc-client.ts";
@@ -122,6 +121,6 @@ async function sendPipelined(body: string, count: number) {
   });
   socket.write((head + body).repeat(count));
   const answered = () => text.split("HTTP/1.1 200").length - 1;
-  while (answered() === 0) await setImmediate();
+  await until(answered, "the first answer");
   return { socket, answered };
 }

@@ -9,6 +9,7 @@ import { createMetrics } from "../../../src/base/telemetry/metrics.ts";
 import { loadConfig } from "../../../src/node/config/load.ts";
 import { WhisperService } from "../../../src/node/services/whisper-service.ts";
 import { STRICT_LOGGER } from "../../support/base/telemetry/strict-logger.ts";
+import { until } from "../../support/until.ts";
 
 test("a node finds whisper of the chain's peers at its own port on their hosts, once", async (t) => {
   const start = async (address: string, hosts: readonly string[]) => {
@@ -28,9 +29,7 @@ test("a node finds whisper of the chain's peers at its own port on their hosts, 
   const validator = await start("127.0.0.2:0", []);
   const port = /tcp\/(\d+)/.exec(validator.addresses()[0]!)![1];
   const node = await start(`127.0.0.3:${port}`, ["127.0.0.2", "127.0.0.9"]);
-  while (node.peers().length === 0 || validator.peers().length === 0) {
-    await new Promise((resolve) => setImmediate(resolve));
-  }
+  await until(() => node.peers().length > 0 && validator.peers().length > 0, "the connection");
   assert.equal(node.peers().length, 1);
   assert.equal(validator.peers().length, 1);
 });

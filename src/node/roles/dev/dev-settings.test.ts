@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { mnemonicToAccount } from "viem/accounts";
 import { deploymentOf } from "../../../../test/support/assembler.ts";
+import { until } from "../../../../test/support/until.ts";
 import { createNode, type EvmintNode } from "../../../index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "evmint-dev-settings-"));
@@ -212,7 +213,7 @@ test("the calls of a transaction are in the log with --print-traces", async () =
   const hash = await node.rpc.eth_sendTransaction({ from: from!, data: caller });
   const { contractAddress } = (await node.rpc.eth_getTransactionReceipt(hash))!;
   await node.rpc.eth_sendTransaction({ from: from!, to: contractAddress!, gas: "0x20000" });
-  while (!lines.some((line) => line.includes("0x0000000000000000000000000000000000000004.0x")))
-    await new Promise(setImmediate);
+  const isTold = () => lines.some((line) => line.includes("0x0000000000000000000000000000000000000004.0x"));
+  await until(isTold, "the lines of the call");
   await node.stop();
 });

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { until } from "../../../../test/support/until.ts";
 import { createNode } from "../../../index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "evmint-state-files-"));
@@ -56,7 +57,7 @@ test("the file is written while the node runs, too", async () => {
       return undefined;
     }
   };
-  while (balance() !== "0x5") await new Promise(setImmediate);
+  await until(() => balance() === "0x5", "the state of the last block");
 });
 
 test("a file that is missing or holds no state stops the start", async () => {

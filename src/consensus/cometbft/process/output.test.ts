@@ -215,6 +215,23 @@ test("evidence about a block before the store is a fault where a block that the 
   }
 });
 
+test("a block that the network decided on another state is a fault in block sync too", () => {
+  const kindOf = (record: object) =>
+    faultOfRecord(parseLogRecord(JSON.stringify({ level: "error", ...record }))!)?.kind;
+  const validation = { module: "blocksync", _msg: "Error in validation", height: 13 };
+  const errors = [
+    `wrong Block.Header.AppHash.  Expected ${"AB".repeat(32)}, got ${"CD".repeat(32)}`,
+    "wrong Block.Header.Version. Expected {11 1}, got {11 2}",
+  ];
+  for (const err of errors) {
+    assert.equal(kindOf({ ...validation, err }), "consensusFailure");
+    assert.equal(kindOf({ ...validation, module: "p2p", err }), undefined);
+    assert.equal(kindOf({ ...validation, err: `invalid commit: ${err}` }), undefined);
+  }
+  // The commit was not verified yet.
+  assert.equal(kindOf({ ...validation, err: "invalid commit -- wrong block ID: want x, got y" }), undefined);
+});
+
 test("reading a line takes time in proportion to its length", () => {
   // A quadratic search of it takes more than an hour, which this test does not end in.
   const hostile = "block time ahead ".repeat(400_000);

@@ -41,7 +41,7 @@ type LogRecordLevel = "debug" | "info" | "warn" | "error";
 
 /** A fault in CometBFT's log on which the supervisor must act. */
 export type RecordedFault =
-  /** Consensus has stopped, while the process continues to run. */
+  /** Consensus has stopped, while the process continues to run; or the state before a block is another one than the validators signed. */
   | { readonly kind: "consensusFailure"; readonly text: string }
   /** A block has evidence about a block before the store's base, which is a snapshot: it cannot be verified, so no further block is accepted. */
   | { readonly kind: "evidenceBeforeStore"; readonly text: string }
@@ -58,7 +58,7 @@ const LEVELS: ReadonlySet<unknown> = new Set<LogRecordLevel>(["debug", "info", "
 /**
  * The log records of CometBFT v0.40 that are faults: consensus/state.go `receiveRoutine`, node/setup.go `performStateSync`. Their level, module
  * and message are constants of its source. The message alone is not enough: evidence/reactor.go logs the text of a peer's evidence as its
- * message. If `err` decides too, it must equal an error of evidence/verify.go about a block signed by two thirds of the power.
+ * message. If `err` decides too, it must be an error of evidence/verify.go or state/validation.go about a block signed by two thirds of the power.
  */
 const FAULTS: readonly {
   readonly kind: RecordedFault["kind"];
@@ -79,6 +79,13 @@ const FAULTS: readonly {
     err: /^don't have header #\d{1,15}$/,
   },
   { kind: "consensusFailure", module: "consensus", message: "CONSENSUS FAILURE!!!" },
+  // Block sync would leave each peer for its block, and ask the next one, for ever.
+  {
+    kind: "consensusFailure",
+    module: "blocksync",
+    message: "Error in validation",
+    err: /^wrong Block\.Header\.\w{1,30}\. {1,2}Expected /,
+  },
   ...[
     "State sync failed",
     "Failed to bootstrap node with new state",

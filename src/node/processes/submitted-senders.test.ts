@@ -29,7 +29,7 @@ const signed = (nonce: number, key: number) =>
 
 /** The first one starts a thread, and does not wait for it. */
 async function isStarted(): Promise<void> {
-  await until(() => senders.of(signed(0, 1).raw), "the thread");
+  await until(() => senders.of(signed(0, 1).raw) !== undefined, "the thread");
 }
 
 test("SubmittedSenders: the sender is who signed, in the order of the questions", async () => {

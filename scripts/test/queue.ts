@@ -113,13 +113,27 @@ async function run(job: Job): Promise<JobResult> {
   const [program, ...args] = job.command;
   const started = performance.now();
   try {
-    const { output, end } = await outputOf(program, job.isTest ? [...nodeArgs, ...args] : args, job);
+    // What a process leaves in the folder for temporary files goes with its own.
+    const environment = { ...job.environment, TMPDIR: folder };
+    const { output, end } = await outputOf(program, job.isTest ? [...nodeArgs, ...args] : args, {
+      ...job,
+      environment,
+    });
     const seconds = (performance.now() - started) / 1000;
     const tests = job.isTest ? readReport(report) : [];
     const hasRun = !job.isTest || tests.some(({ isSuite }) => !isSuite);
     return { job, seconds, tests, output, failure: end ?? (hasRun ? undefined : "ran no test") };
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    remove(folder);
+  }
+}
+
+function remove(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  } catch (error) {
+    // A process that a killed test left may still write there: no test is red for it.
+    console.log(`${folder} stays: ${(error as Error).message}`);
   }
 }
 

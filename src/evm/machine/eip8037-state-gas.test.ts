@@ -135,3 +135,17 @@ test("a call of the system account with a reservoir leaves it where nothing grow
   const result = evm.execute(message, testBlock({ hardfork: "amsterdam" }), state);
   assert.deepEqual([result.gasLeft, result.reservoirLeft, result.spilled], [GAS, 5n, 0n]);
 });
+
+test("a deadline changes nothing of what a creation costs, whether its gas suffices or not", () => {
+  // CREATE with code that returns 4,096 bytes.
+  const code = hexToBytes("0x64611000 5ff3 5f52 6005 601b 5f f0 50".replaceAll(" ", ""));
+  for (const gas of [200_000n, 400_000n, 1_000_000n, 3_000_000n, 6_300_000n, 8_000_000n]) {
+    const [plain, sliced] = [{}, { deadlineMs: Number.MAX_VALUE }].map((options) => {
+      const state = createWorldState(createMemoryState());
+      state.setAccount(contract, { nonce: 1n, balance: 100n, codeHash: state.putCode(code) });
+      const message = testMessage({ to: contract, gas, reservoir: 0n });
+      return evm.execute(message, testBlock({ hardfork: "amsterdam" }), state, options);
+    });
+    assert.deepEqual(sliced, plain, `${gas}`);
+  }
+});

@@ -101,6 +101,8 @@ export function defineFrames(module: ModuleBuilder, runtime: FrameRuntime): Fram
   });
 
   const chargeFrame = module.define(["i32", "i32"], ["i32"], (f, execution, state) => {
+    // The register has all gas of a frame that does not run: what is left in reserve is in it, and must not be lent again.
+    f.do(i64.store(globals.reserve, 0n));
     const gas = f.i64(i64.sub(i64.load(frame.gas), i64.extendU(execution!)));
     f.if(i64.ltS(gas, 0n), () => f.return(i32.of(0)));
     f.set(gas, call(runtime.stateGas.charge, gas, i64.extendU(state!)));

@@ -196,9 +196,10 @@ test("the records of CometBFT v0.40 that are faults are recognised, and the firs
   assert.deepEqual(exit.fault, faults[0]);
 });
 
+/** The fault of a line of level error. */
+const kindOf = (record: object) => faultOfRecord(parseLogRecord(JSON.stringify({ level: "error", ...record }))!)?.kind;
+
 test("evidence about a block before the store is a fault where a block that the network decided has it", () => {
-  const kindOf = (record: object) =>
-    faultOfRecord(parseLogRecord(JSON.stringify({ level: "error", ...record }))!)?.kind;
   const missing = "don't have header #12";
   const validation = { module: "blocksync", _msg: "Error in validation", height: 13 };
   const failure = { module: "consensus", _msg: "CONSENSUS FAILURE!!!" };
@@ -216,8 +217,6 @@ test("evidence about a block before the store is a fault where a block that the 
 });
 
 test("a block that the network decided on another state is a fault in block sync too", () => {
-  const kindOf = (record: object) =>
-    faultOfRecord(parseLogRecord(JSON.stringify({ level: "error", ...record }))!)?.kind;
   const validation = { module: "blocksync", _msg: "Error in validation", height: 13 };
   const errors = [
     `wrong Block.Header.AppHash.  Expected ${"AB".repeat(32)}, got ${"CD".repeat(32)}`,

@@ -4,10 +4,12 @@
  *     npm test -- [part of a path …]   those whose path contains a word; without words all but the long ones
  *     npm test -- --long               the long ones, and some over connections that RPC processes serve
  *     npm test -- --versions           what depends on the engine, on the other versions of Node.js that users have; `--every` runs all, `--node 26` on that version
- *     npm test -- --all                all of these, of the other versions the newest, and `npm run check`: continuous integration; with `--every` also what takes minutes
+ *     npm test -- --all                continuous integration: those without words, `npm run check`, and of the others the share that HEAD stands for, on the newest version of
+ *                                      Node.js; with `--every` all of them, and what takes minutes
  *
- * `--save-times` writes the table of seconds by which a first run on a machine sorts its queue.
+ * `--save-times` writes the table of seconds by which a first run on a machine sorts its queue, from the last runs here.
  */
+import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
@@ -21,10 +23,13 @@ import {
   isLong,
   isNightly,
   isOverProcesses,
+  jobsInShare,
   NODE_VERSIONS,
   needsCometBft,
   onNewest,
   PROGRAMS,
+  SHARES,
+  shareOf,
   testFiles,
 } from "./test/plan.ts";
 import { type Job, type JobResult, runJobs } from "./test/queue.ts";
@@ -34,7 +39,7 @@ import { lineOf, summaryOf } from "./test/summary.ts";
 const root = fileURLToPath(new URL("..", import.meta.url));
 /** Of the last runs here. */
 const OWN_SECONDS = join(root, ".cache/test-seconds.json");
-/** Of a run elsewhere, without what takes less than LISTED_SECONDS_MIN. */
+/** Of runs elsewhere, without what takes less than LISTED_SECONDS_MIN. */
 const LISTED_SECONDS = join(root, "scripts/test/seconds.json");
 const LISTED_SECONDS_MIN = 4;
 /** Only a process that hangs takes so long. */
@@ -74,7 +79,9 @@ const compiled = await bundleTests(
   groups.map((group) => group.files),
   PROGRAMS,
 );
-const seconds: Record<string, number> = { ...readSeconds(LISTED_SECONDS), ...readSeconds(OWN_SECONDS) };
+const listedSeconds = readSeconds(LISTED_SECONDS);
+const seconds: Record<string, number> = { ...listedSeconds, ...readSeconds(OWN_SECONDS) };
+const share = flags.all && !flags.every ? shareHere() : undefined;
 
 const results = await runJobs(
   [
@@ -112,6 +119,18 @@ function filesHere(): string[] {
   return left;
 }
 
+/** Everything runs where no commit says which share does. */
+function shareHere(): number | undefined {
+  const { status, stdout } = spawnSync("git", ["rev-parse", "HEAD"], { cwd: root, encoding: "utf8" });
+  if (status !== 0) {
+    console.log("all long tests run, because `git rev-parse HEAD` names no commit that stands for a share of them");
+    return undefined;
+  }
+  const number = shareOf(stdout);
+  console.log(`share ${number + 1} of ${SHARES} of the long tests, by the commit; npm test -- --long runs all`);
+  return number;
+}
+
 /** What each of the other versions runs. */
 function filesOnVersions(): string[] {
   if (words.length > 0) return wordsIn(all);
@@ -143,7 +162,7 @@ async function jobsOnVersion(major: string): Promise<Job[]> {
 
 function jobsOf({ name, files: ofPass, environment }: Pass, program: string): Job[] {
   const wanted = new Set(ofPass);
-  return groups.flatMap((group, index) => {
+  const jobs = groups.flatMap((group, index) => {
     const inPass = group.files.filter((file) => wanted.has(file));
     if (inPass.length === 0) return [];
     const isWhole = inPass.length === group.files.length;
@@ -167,6 +186,8 @@ function jobsOf({ name, files: ofPass, environment }: Pass, program: string): Jo
     };
     return [job];
   });
+  if (share === undefined || name === "tests") return jobs;
+  return jobsInShare(jobs, share, (job) => listedSeconds[keyOf(name, job.name)] ?? 0);
 }
 
 function checkJob(): Job {
@@ -210,6 +231,6 @@ function saveSeconds(ended: readonly JobResult[]): void {
   const own = { ...readSeconds(OWN_SECONDS), ...Object.fromEntries(now) };
   writeFileSync(OWN_SECONDS, `${JSON.stringify(own, undefined, 2)}\n`);
   if (!flags["save-times"]) return;
-  const listed = now.filter(([, each]) => each >= LISTED_SECONDS_MIN).sort(([, a], [, b]) => b - a);
+  const listed = Object.entries(own).filter(([, each]) => each >= LISTED_SECONDS_MIN);
   writeFileSync(LISTED_SECONDS, `${JSON.stringify(Object.fromEntries(listed), undefined, 2)}\n`);
 }

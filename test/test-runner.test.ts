@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { groupsOf, PROGRAMS } from "../scripts/test/plan.ts";
+import { groupsOf, jobsInShare, PROGRAMS, SHARES, shareOf } from "../scripts/test/plan.ts";
 import { type Job, type JobResult, runJobs } from "../scripts/test/queue.ts";
 import { runFolder } from "../scripts/test/run-folder.ts";
 import { lineOf, summaryOf } from "../scripts/test/summary.ts";
@@ -114,6 +114,26 @@ test("groupsOf gives a room of src/ and some files of test/e2e one process, and 
     ...alone.map((file) => ({ name: file, files: [file] })),
   ]);
   assert.deepEqual(groupsOf([sharing[0]!]), [{ name: sharing[0], files: [sharing[0]] }]);
+});
+
+test("jobsInShare gives each job to one of even shares, and what each change runs to all", () => {
+  const always = { name: "test/crash/crash.test.ts", files: [] };
+  const others = Array.from({ length: 10 }, (_, i) => ({ name: `test/docs/${i}.test.ts`, files: [] }));
+  const secondsOf = ({ name }: { readonly name: string }) => Number(/\d/.exec(name)?.[0] ?? 99);
+  const shares = Array.from({ length: SHARES }, (_, share) => jobsInShare([...others, always], share, secondsOf));
+  for (const share of shares) assert.equal(share[0], always);
+  assert.deepEqual(
+    shares.map((share) => share.slice(1).map(secondsOf)),
+    [
+      [9, 4],
+      [8, 3],
+      [7, 2],
+      [6, 1],
+      [5, 0],
+    ],
+  );
+  const commits = Array.from({ length: SHARES }, (_, i) => shareOf(`0000000${i}ff`));
+  assert.deepEqual(commits.sort(), [...shares.keys()]);
 });
 
 test("PROGRAMS are files of this checkout", () => {

@@ -6,14 +6,20 @@ import { dirname, join, relative } from "node:path";
 const LONG = [
   "src/base/crypto/kzg/kzg.test.ts",
   "src/chain/store/failed-commits.test.ts",
+  "src/chain/store/follow/published-head.test.ts",
+  "src/chain/store/index/index-files.test.ts",
   "src/chain/store/index/load-genesis.test.ts",
+  "src/chain/store/retention/retention.test.ts",
   "src/chain/store/store-model.test.ts",
+  "src/chain/store/unseen-index.test.ts",
   "src/dev/fork/poisoned-answers.test.ts",
   "src/evm/machine/gen/compiled/opcodes.test.ts",
   "src/heritage/les/checkpoints/checkpoint-indexer.test.ts",
   "src/node/compiled-contracts/threaded-compiler.test.ts",
   "src/node/services/solidity-compiler.test.ts",
+  "src/store/storage/lmdb/lmdb-check.test.ts",
   "test/browser/",
+  "test/conformance/amsterdam-chain.test.ts",
   "test/conformance/precompiles.test.ts",
   "test/crash/",
   "test/deploy/alerts.test.ts",
@@ -22,12 +28,19 @@ const LONG = [
   "test/docs/examples",
   "test/docs/runnable.test.ts",
   "test/docs/walk.test.ts",
+  "test/e2e/backfill.test.ts",
+  "test/e2e/bundle.test.ts",
+  "test/e2e/call-counts.test.ts",
   "test/e2e/compiled-contracts.test.ts",
+  "test/e2e/console.test.ts",
   "test/e2e/damaged-index.test.ts",
   "test/e2e/debug-runtime.test.ts",
   "test/e2e/dev-control-model.test.ts",
+  "test/e2e/dev-control-reset.test.ts",
   "test/e2e/dev-fork",
   "test/e2e/etherscan-api.test.ts",
+  "test/e2e/execution-threads.test.ts",
+  "test/e2e/execution-witness.test.ts",
   "test/e2e/geth-import.test.ts",
   "test/e2e/les/serving.test.ts",
   "test/e2e/limits/chain-files.test.ts",
@@ -38,11 +51,14 @@ const LONG = [
   "test/e2e/limits/large-answers.test.ts",
   "test/e2e/limits/overload.test.ts",
   "test/e2e/limits/storage-faults.test.ts",
+  "test/e2e/next-block.test.ts",
+  "test/e2e/pool-journal.test.ts",
   "test/e2e/pool-load.test.ts",
   "test/e2e/rolled-back.test.ts",
   "test/e2e/rpc-processes.test.ts",
   "test/e2e/same-answers.test.ts",
   "test/e2e/shh/nodes.test.ts",
+  "test/e2e/trace-chain.test.ts",
   "test/explorer/developer.test.ts",
   "test/explorer/lies.test.ts",
   "test/explorer/recompile.test.ts",
@@ -77,6 +93,20 @@ const NIGHTLY = [
   "test/setup.test.ts",
   "test/storm/faulty-nodes.test.ts",
 ];
+
+/**
+ * Each change runs these of the long ones: what is acknowledged is kept, and answers are geth's. Of the others, and of what runs a second time on another version
+ * of Node.js or over RPC processes, it runs a share.
+ */
+const EACH_CHANGE = [
+  "test/crash/crash.test.ts",
+  "test/differential/recorded.test.ts",
+  "test/simulation/seeds.test.ts",
+  "test/storm/storm.test.ts",
+];
+
+/** One change in so many runs a given file. */
+export const SHARES = 5;
 
 /** Run once more over connections that two RPC processes serve (ADR 53). */
 const OVER_PROCESSES = [
@@ -170,6 +200,7 @@ const startsWithOneOf = (paths: readonly string[]) => (file: string) => paths.so
 
 export const isLong = startsWithOneOf(LONG);
 export const isNightly = startsWithOneOf(NIGHTLY);
+const runsWithEachChange = startsWithOneOf(EACH_CHANGE);
 const isRepeatedOverProcesses = startsWithOneOf(OVER_PROCESSES);
 const isRepeatedAtNight = startsWithOneOf(OVER_PROCESSES_NIGHTLY);
 export const needsCometBft = (file: string) => COMETBFT.test(file);
@@ -185,6 +216,18 @@ export function isOverProcesses(file: string, inNightly: boolean): boolean {
 /** Of `files` those that a change runs on the newest version of Node.js, beside all on the oldest. The nightly run has the versions between. */
 export function onNewest(files: readonly string[]): string[] {
   return files.filter((file) => dependsOnEngine(file) && !isNightlyOnNewest(file));
+}
+
+/** The share that a commit runs: its hash is as good as drawn, and a second run has the same. */
+export function shareOf(commit: string): number {
+  return Number.parseInt(commit.slice(0, 8), 16) % SHARES;
+}
+
+/** Every `SHARES`-th of the jobs in the order of `secondsOf`, so that shares take much the same time, and those of `EACH_CHANGE`. */
+export function jobsInShare<T extends Group>(jobs: readonly T[], share: number, secondsOf: (job: T) => number): T[] {
+  const always = jobs.filter(({ name }) => runsWithEachChange(name));
+  const others = jobs.filter(({ name }) => !runsWithEachChange(name)).sort((a, b) => secondsOf(b) - secondsOf(a));
+  return [...always, ...others.filter((_, index) => index % SHARES === share)];
 }
 
 /** All test files below src/ and test/, as paths below `root`. `node --test` takes globs only from Node.js 21. */

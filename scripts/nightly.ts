@@ -213,11 +213,11 @@ Every change runs a small part of them, with the same code:
 | pages of the documentation | the first of each part of the menu, one of methods and one decision, in one window of two | all, in four windows |
 | pages of the explorer | all in two windows; axe on every second page, in one of them | all, with axe, in four windows |
 | blocks that a browser tab stores | 200 | 1,000 |
-| long tests | kills of a node, the storm, seeds and answers of geth; of all others a fifth | all |
-| the newest version of Node.js | a fifth of what depends on the engine, without four long files | all, as on each version between |
-| RPC processes | a fifth, without the limits of HTTP and WebSocket | all |
+| long tests | kills of a node, the storm, seeds, blocks and answers of geth; of all others a third | all |
+| the newest version of Node.js | a third of what depends on the engine, without four long files | all, as on each version between |
+| RPC processes | a third, without the limits of HTTP and WebSocket | all |
 
-The hash of a commit says which fifth it runs, so a second run has the same files, and other commits have others. \`npm test -- --long\` runs all long tests.
+The hash of a commit says which third it runs, so a second run has the same files, and other commits have others. \`npm test -- --long\` runs all long tests.
 
 The windows are desktop and phone, light and dark; a change has a light desktop and a dark phone. \`NIGHTLY\` in \`scripts/test/plan.ts\` lists the tests that only this run has: damaged pages of a large index,
 haproxy, examples of slow methods, followers over minutes, contracts recompiled in the browser, screenshots, faulty nodes that the storm must detect, and the setup of a clone, which each run of

@@ -125,11 +125,9 @@ test("jobsInShare gives each job to one of even shares, and what each change run
   assert.deepEqual(
     shares.map((share) => share.slice(1).map(secondsOf)),
     [
-      [9, 4],
-      [8, 3],
-      [7, 2],
-      [6, 1],
-      [5, 0],
+      [9, 6, 3, 0],
+      [8, 5, 2],
+      [7, 4, 1],
     ],
   );
   const commits = Array.from({ length: SHARES }, (_, i) => shareOf(`0000000${i}ff`));

@@ -4,23 +4,37 @@ import { dirname, join, relative } from "node:path";
 
 /** Kill processes again and again, drive a browser where there is one, or do one thing for seconds. */
 const LONG = [
+  "src/base/crypto/bls12-381/bls12-381.test.ts",
   "src/base/crypto/kzg/kzg.test.ts",
+  "src/chain/store/block-range.test.ts",
   "src/chain/store/failed-commits.test.ts",
   "src/chain/store/follow/published-head.test.ts",
+  "src/chain/store/follow/store-follower.test.ts",
   "src/chain/store/index/index-files.test.ts",
   "src/chain/store/index/load-genesis.test.ts",
+  "src/chain/store/merge-pacing.test.ts",
+  "src/chain/store/nodes/historic-nodes.test.ts",
+  "src/chain/store/nodes/node-history.test.ts",
+  "src/chain/store/open-block-store.test.ts",
   "src/chain/store/retention/retention.test.ts",
+  "src/chain/store/rollback-undo.test.ts",
   "src/chain/store/store-model.test.ts",
   "src/chain/store/unseen-index.test.ts",
   "src/dev/fork/poisoned-answers.test.ts",
   "src/evm/machine/gen/compiled/opcodes.test.ts",
   "src/heritage/les/checkpoints/checkpoint-indexer.test.ts",
+  "src/node/adapters/log-search.test.ts",
+  "src/node/chain-files/execute-ahead.test.ts",
   "src/node/compiled-contracts/threaded-compiler.test.ts",
+  "src/node/keystore/hd/hd-wallets.test.ts",
+  "src/node/keystore/key-file.test.ts",
+  "src/node/services/blob-workers.test.ts",
   "src/node/services/solidity-compiler.test.ts",
   "src/store/storage/lmdb/lmdb-check.test.ts",
   "test/browser/",
   "test/conformance/amsterdam-chain.test.ts",
   "test/conformance/precompiles.test.ts",
+  "test/conformance/t8n.test.ts",
   "test/crash/",
   "test/deploy/alerts.test.ts",
   "test/deploy/haproxy.test.ts",
@@ -28,6 +42,7 @@ const LONG = [
   "test/docs/examples",
   "test/docs/runnable.test.ts",
   "test/docs/walk.test.ts",
+  "test/e2e/amsterdam.test.ts",
   "test/e2e/backfill.test.ts",
   "test/e2e/bundle.test.ts",
   "test/e2e/call-counts.test.ts",
@@ -38,6 +53,7 @@ const LONG = [
   "test/e2e/dev-control-model.test.ts",
   "test/e2e/dev-control-reset.test.ts",
   "test/e2e/dev-fork",
+  "test/e2e/dev-snapshots.test.ts",
   "test/e2e/etherscan-api.test.ts",
   "test/e2e/execution-threads.test.ts",
   "test/e2e/execution-witness.test.ts",
@@ -95,10 +111,11 @@ const NIGHTLY = [
 ];
 
 /**
- * Each change runs these of the long ones: what is acknowledged is kept, and answers are geth's. Of the others, and of what runs a second time on another version
+ * Each change runs these of the long ones: what is acknowledged is kept, and blocks and answers are geth's. Of the others, and of what runs a second time on another version
  * of Node.js or over RPC processes, it runs a share.
  */
 const EACH_CHANGE = [
+  "test/conformance/t8n.test.ts",
   "test/crash/crash.test.ts",
   "test/differential/recorded.test.ts",
   "test/simulation/seeds.test.ts",
@@ -106,7 +123,7 @@ const EACH_CHANGE = [
 ];
 
 /** One change in so many runs a given file. */
-export const SHARES = 5;
+export const SHARES = 3;
 
 /** Run once more over connections that two RPC processes serve (ADR 53). */
 const OVER_PROCESSES = [

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
 import { type Hex, parseEther } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
@@ -158,24 +157,4 @@ test("rpc_discover describes every method by its parameters", async () => {
       ["blockOverrides", false],
     ],
   );
-});
-
-const hasSolc = (() => {
-  try {
-    return createRequire(import.meta.url).resolve("solc") !== "";
-  } catch {
-    return false;
-  }
-})();
-
-test("eth_compileSolidity compiles where the compiler is installed", {
-  skip: hasSolc ? false : "left out: solc is not installed",
-}, async () => {
-  assert.deepEqual(await ask("eth_getCompilers"), ["solidity"]);
-  const source = "contract Seven { function times(uint a) public pure returns (uint) { return a * 7; } }";
-  const { Seven } = await ask("eth_compileSolidity", source);
-  assert.match(Seven.code, /^0x60/);
-  assert.equal(Seven.info.abiDefinition[0].name, "times");
-  const lll = await callHttp(node.url, "eth_compileLLL", ["(seq)"]);
-  assert.equal(lll.error.message, "compiler not available: lll");
 });

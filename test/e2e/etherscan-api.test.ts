@@ -149,6 +149,20 @@ test("sources are verified as forge asks for it, and stay verified over a restar
   assert.deepEqual([again.status, again.result], ["0", "Contract source code already verified"]);
 });
 
+test("eth_compileSolidity compiles with the same compiler, and there is no other", async () => {
+  assert.deepEqual(await call("eth_getCompilers"), ["solidity"]);
+  const source = "contract Seven { function times(uint a) public pure returns (uint) { return a * 7; } }";
+  type Compiled = {
+    readonly code: Hex;
+    readonly info: { readonly abiDefinition: readonly { readonly name: string }[] };
+  };
+  const { Seven } = await call<{ readonly Seven: Compiled }>("eth_compileSolidity", source);
+  assert.match(Seven.code, /^0x60/);
+  assert.equal(Seven.info.abiDefinition[0]!.name, "times");
+  const { error } = await overHttp(node.url, "eth_compileLLL", ["(seq)"]);
+  assert.equal(error?.message, "compiler not available: lll");
+});
+
 test("getcontractcreation, balance and txlist answer as at Etherscan", async () => {
   const { result: creations } = await api({
     module: "contract",

@@ -12,22 +12,25 @@ export type ChainUnderTest = {
   files(): Promise<ChainFiles | undefined>;
 };
 
+/** First account of the mnemonic of dev chains, which the scenario funds. */
+const SCENARIO_SENDER = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
+
 /** @param dir where files that are made here are written */
 export function chainsUnderTest(dir: string): readonly ChainUnderTest[] {
   return [
     {
       name: "scenario",
-      sender: "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266",
+      sender: SCENARIO_SENDER,
       files: () => writeScenarioChain(dir, "osaka"),
     },
     {
       name: "amsterdam",
-      sender: "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266",
+      sender: SCENARIO_SENDER,
       files: () => writeScenarioChain(dir, "amsterdam"),
     },
     {
       name: "upgrades",
-      sender: "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266",
+      sender: SCENARIO_SENDER,
       files: () => writeScenarioChain(dir, "shanghai"),
     },
     {

@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000;
  */
 export const PATIENT_TIMERS = `--import=${new URL("patient-timers.mjs", import.meta.url)}`;
 
-/** Of a process of `evmintd`: a call of a busy machine is not aborted after the five seconds that users have. */
+/** Of a node: a call of a busy machine is not aborted after the five seconds that users have. */
 export const PATIENT_ENVIRONMENT = { EVMINT_JSON_RPC_EVM_TIMEOUT: "1h" };
 
 /** Times of requests, traces and processes, so that no busy machine ends one. */

@@ -7,7 +7,7 @@ import { readJwtSecret } from "../../src/node/config/secrets.ts";
 import { nodeOperations } from "../../src/node/roles/operations.ts";
 import { signJwt } from "../../src/rpc/transport/auth/jwt.ts";
 import { NodeLog } from "./node-log.ts";
-import { patient } from "./patient.ts";
+import { PATIENT_ENVIRONMENT, patient } from "./patient.ts";
 
 export type RecordedChain = {
   readonly url: string;
@@ -35,9 +35,8 @@ export async function startRecordedChain(options: {
         "json-rpc.api": "all",
         "consensus.block-time": "manual",
         "index.addresses": true,
-        "json-rpc.evm-timeout": "1h",
       },
-      environment: {},
+      environment: PATIENT_ENVIRONMENT,
       // Answers are compared, not times: a loaded machine takes long for a trace.
       limits: patient(),
     });

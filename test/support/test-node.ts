@@ -9,7 +9,7 @@ import { nodeOperations } from "../../src/node/roles/operations.ts";
 import { type NodeInProcess, startNode } from "../../src/node/roles/start-node.ts";
 import { ManualTimers } from "./base/telemetry/manual-timers.ts";
 import { NodeLog } from "./node-log.ts";
-import { patient } from "./patient.ts";
+import { PATIENT_ENVIRONMENT, patient } from "./patient.ts";
 import { engineSettings } from "./test-engine.ts";
 import { eventually } from "./until.ts";
 
@@ -71,13 +71,12 @@ export async function startTestNode(options: TestNodeOptions): Promise<TestNode>
     "json-rpc.address": "127.0.0.1:0",
     "json-rpc.ws-address": "127.0.0.1:0",
     "json-rpc.api": "all",
-    "json-rpc.evm-timeout": "1h",
     // `EVMINT_TEST_PROCESSES=2 npm test -- test/e2e` runs the tests over connections that other processes serve.
     "json-rpc.processes": process.env["EVMINT_TEST_PROCESSES"] ?? "0",
     ...settings,
     ...(await engineSettings(settings)),
   };
-  const { config } = loadConfig({ home, dev, flags, environment: {}, limits: patient(limits) });
+  const { config } = loadConfig({ home, dev, flags, environment: PATIENT_ENVIRONMENT, limits: patient(limits) });
   const log = new NodeLog(options.log);
   if (chainFile) {
     const work = { file: chainFile, onProgress() {}, signal: new AbortController().signal };

@@ -26,7 +26,7 @@ const EOA = `0x${"ee".repeat(20)}` as Address;
 const CREATED = "0x3c952d36207c0d52743a646e7ac2649009bd358e" as Address;
 const GAS = 200_000n;
 
-/** Up to more than a call with a deadline lends a frame at a time. */
+/** Less and more than the slice of gas that a frame of a call with a deadline gets at a time. */
 const anyGas = fc.bigInt(100_000n, 700_000n);
 
 /** Forks whose rules differ in some opcode or gas cost. */
@@ -70,10 +70,10 @@ const piece: fc.Arbitrary<Piece> = fc
   });
 
 /** Ends a creation with code of up to 400 bytes. */
-const ending: fc.Arbitrary<Piece> = fc.bigInt(0n, 400n).map((size) => ({ opcode: 0xf3, operands: [size, 0n] }));
+const returnPiece: fc.Arbitrary<Piece> = fc.bigInt(0n, 400n).map((size) => ({ opcode: 0xf3, operands: [size, 0n] }));
 
 const program = fc
-  .tuple(fc.array(piece, { minLength: 1, maxLength: 40 }), fc.option(ending))
+  .tuple(fc.array(piece, { minLength: 1, maxLength: 40 }), fc.option(returnPiece))
   .map(([pieces, end]) => Uint8Array.from([...pieces, ...(end === null ? [] : [end])].flatMap(bytesOf)));
 
 function bytesOf({ opcode, operands }: Piece): number[] {
@@ -176,7 +176,7 @@ test("a random program ends the same as in @ethereumjs/evm, in every fork", () =
 });
 
 test("a random program ends the same, with the same halt, when gas is charged per opcode or in slices", () => {
-  // Half of them on Amsterdam, where a frame is charged while its gas is lent.
+  // Half of them on Amsterdam, where a creation pays for its code while its frame has only a slice of its gas.
   const forks = fc.oneof(fc.constant<Hardfork>("amsterdam"), fc.constantFrom(...OWN_FORKS));
   fc.assert(
     fc.property(forks, ...codesOfCase, anyGas, (fork, codes, isCreation, gas) => {

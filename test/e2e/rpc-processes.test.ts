@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";
@@ -9,6 +10,8 @@ import { after, before, describe, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Address } from "../../src/base/primitives/address.ts";
 import { signTransaction } from "../../src/base/types/transaction/sign.ts";
+import { pauseThread } from "../../src/chain/store/follow/store-follower.ts";
+import { hasEnded } from "../../src/node/processes/ended-process.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
 import { metricOf, WITH_METRICS } from "../support/metrics.ts";
@@ -333,6 +336,40 @@ test("connections that are handed to a process that is killed are closed", async
     assert.equal(await client.call("eth_chainId"), "0x7a69");
     client.close();
   } finally {
+    await node.stop();
+  }
+});
+
+const SKIP_NO_PROC = process.platform === "linux" ? false : "/proc is on Linux only";
+
+test("a process that dies before it has received its start parameters is one error, and is replaced", {
+  skip: SKIP_NO_PROC,
+}, async () => {
+  const node = await startTestNode({
+    dev: true,
+    settings: { ...settings, "json-rpc.processes": "1" },
+    expectedErrors: [KILLED],
+  });
+  const { emit } = ChildProcess.prototype;
+  let killed = 0;
+  try {
+    const processes = node.node.processes!;
+    const [first] = processes.pids;
+    ChildProcess.prototype.emit = function (event: string | symbol, ...rest: unknown[]) {
+      if (event === "message" && this.pid !== first && killed === 0) {
+        killed = this.pid!;
+        this.kill("SIGKILL");
+        // Its files are closed with the last of its threads.
+        while (!hasEnded(killed) || readdirSync(`/proc/${killed}/task`).length > 1) pauseThread();
+      }
+      return Reflect.apply(emit, this, [event, ...rest]);
+    };
+    process.kill(first!, "SIGKILL");
+    await until(() => killed !== 0 && !processes.pids.includes(killed), "the end of the second process");
+    await processes.ready();
+    assert.equal(processes.pids.length, 1);
+  } finally {
+    ChildProcess.prototype.emit = emit;
     await node.stop();
   }
 });

@@ -261,7 +261,8 @@ export class RpcProcess {
   #open(data: RpcProcessData): void {
     const { opened } = data;
     rmSync(opened, { force: true });
-    this.#child.send(data);
+    // Its `exit` event follows an error here, too.
+    this.#child.send(data, () => {});
     const { openMs } = this.#limits.processes;
     const end = performance.now() + openMs;
     while (!existsSync(opened)) {

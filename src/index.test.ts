@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { createPublicClient, createWalletClient, custom } from "viem";
+import { DEV_ADDRESSES } from "../test/support/accounts.ts";
 import { fakeContext } from "../test/support/cli/fake-context.ts";
 import { IS_NIGHTLY } from "../test/support/nightly.ts";
 import { init } from "./cli/commands/init.ts";
 import { createNode, type EvmintNode } from "./index.ts";
 
-const ALICE = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
-const BOB = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
+const [ALICE, BOB] = DEV_ADDRESSES;
 const STRANGER = "0x00000000000000000000000000000000000beef1";
 
 test("createNode gives a dev chain without a port, which viem can use", async () => {

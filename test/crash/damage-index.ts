@@ -16,6 +16,7 @@ import { type Address, parseAddress } from "../../src/base/primitives/address.ts
 import { bytesToHex, hexToBytes } from "../../src/base/primitives/hex.ts";
 import { signTransaction } from "../../src/base/types/transaction/sign.ts";
 import type { NodeProcess } from "../storm/node-process.ts";
+import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { mulberry32 } from "../support/chain/random-chain.ts";
 import { devPrivateKeys } from "../support/node/keystore/unlocked-signer.ts";
 import { assertExpected, errorLinesOf } from "../support/node-log.ts";
@@ -139,7 +140,7 @@ function questionsAbout(hashes: readonly string[], contract: Address, head: numb
   for (const block of blocks) {
     add("eth_getBlockByNumber", block, true);
     add("eth_getProof", contract, ["0x1", "0x2", "0x999"], block);
-    add("eth_getTransactionCount", DEV_ADDRESS, block);
+    add("eth_getTransactionCount", DEV_ADDRESSES[0], block);
     add("eth_getCode", contract, block);
     for (let i = 3; i < TRANSACTIONS; i += 3) add("eth_getBalance", recipient(i), block);
     for (let i = 1; i < TRANSACTIONS; i += 5) {
@@ -240,8 +241,6 @@ function damageOneFile(data: string, below: (limit: number) => number): string {
     }
   }
 }
-
-const DEV_ADDRESS = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
 
 /** Stores its argument under itself, and logs it as a topic: creation code. */
 const STORE_AND_LOG = `0x6b${"60003580805560006000a100"}600052600c6014f3`;

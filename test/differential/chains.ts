@@ -1,3 +1,4 @@
+import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { fixture } from "../support/fixtures.ts";
 import { type ChainFiles, writeScenarioChain } from "./scenario.ts";
 
@@ -12,8 +13,8 @@ export type ChainUnderTest = {
   files(): Promise<ChainFiles | undefined>;
 };
 
-/** First account of the mnemonic of dev chains, which the scenario funds. */
-const SCENARIO_SENDER = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
+/** The account that the scenario funds, in lower case as in answers. */
+export const SCENARIO_SENDER = DEV_ADDRESSES[0].toLowerCase();
 
 /** @param dir where files that are made here are written */
 export function chainsUnderTest(dir: string): readonly ChainUnderTest[] {

@@ -8,11 +8,11 @@ import { init } from "../../src/cli/commands/init.ts";
 import { createNode } from "../../src/index.ts";
 import { loadConfig } from "../../src/node/config/load.ts";
 import { nodeOperations } from "../../src/node/roles/operations.ts";
+import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { STRICT_LOGGER } from "../support/base/telemetry/strict-logger.ts";
 import { fakeContext } from "../support/cli/fake-context.ts";
 
-const ALICE = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
-const BOB = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
+const [ALICE, BOB] = DEV_ADDRESSES;
 const MULTICALL3 = "0xca11bde05977b3631167028862be2a173976ca11";
 const PERMIT2 = "0x000000000022d473030f116ddee9f6b43ac78ba3";
 

@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { foundryBinary } from "../../bench/support/peers.ts";
+import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { spawnEvmintd } from "../support/evmintd.ts";
 import { freePort } from "../support/free-port.ts";
 import { until } from "../support/until.ts";
@@ -20,8 +21,7 @@ const isStoring = process.env["STORE_SEMANTICS"] === "1";
 const folder = mkdtempSync(join(tmpdir(), "evmint-semantics-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-const A0 = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
-const A1 = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
+const [A0, A1] = DEV_ADDRESSES;
 const STRANGER = "0x00000000000000000000000000000000000000ee";
 const ETHER = "0xde0b6b3a7640000";
 const MAX = `0x${"f".repeat(64)}`;

@@ -340,11 +340,9 @@ test("connections that are handed to a process that is killed are closed", async
   }
 });
 
-const SKIP_NO_PROC = process.platform === "linux" ? false : "/proc is on Linux only";
-
 test("a process that dies before it has received its start parameters is one error, and is replaced", {
-  skip: SKIP_NO_PROC,
-}, async () => {
+  skip: process.platform !== "linux" && "left out: the threads of a process are read from /proc",
+}, async (t) => {
   const node = await startTestNode({
     dev: true,
     settings: { ...settings, "json-rpc.processes": "1" },
@@ -355,7 +353,7 @@ test("a process that dies before it has received its start parameters is one err
   try {
     const processes = node.node.processes!;
     const [first] = processes.pids;
-    ChildProcess.prototype.emit = function (event: string | symbol, ...rest: unknown[]) {
+    t.mock.method(ChildProcess.prototype, "emit", function (this: ChildProcess, event: string, ...rest: unknown[]) {
       if (event === "message" && this.pid !== first && killed === 0) {
         killed = this.pid!;
         this.kill("SIGKILL");
@@ -363,13 +361,12 @@ test("a process that dies before it has received its start parameters is one err
         while (!hasEnded(killed) || readdirSync(`/proc/${killed}/task`).length > 1) pauseThread();
       }
       return Reflect.apply(emit, this, [event, ...rest]);
-    };
+    });
     process.kill(first!, "SIGKILL");
     await until(() => killed !== 0 && !processes.pids.includes(killed), "the end of the second process");
     await processes.ready();
     assert.equal(processes.pids.length, 1);
   } finally {
-    ChildProcess.prototype.emit = emit;
     await node.stop();
   }
 });

@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { SCENARIO_SENDER } from "../differential/chains.ts";
 import { readChain } from "../differential/corpus/request.ts";
 import { firstDifference } from "../differential/difference.ts";
 import { gethVersion, startGeth } from "../differential/geth.ts";
@@ -10,7 +11,6 @@ import { startRecordedChain } from "../support/recorded-chain.ts";
 import { blockscoutSession, otterscanSession, type SessionBatch } from "./requests.ts";
 import { SESSIONS, type SessionEntry, sendBatch, sessionFacts, writeSession } from "./session-file.ts";
 
-const SENDER = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
 /** Namespaces that geth does not have. */
 const NOT_OF_GETH = /^(?:ots|erigon|trace)_/;
 
@@ -20,7 +20,7 @@ try {
   const files = writeChain(readRecording("scenario"), dir);
   const [own, geth] = [await startRecordedChain(files), await startGeth(files)];
   try {
-    const facts = sessionFacts(await readChain(own.url, SENDER));
+    const facts = sessionFacts(await readChain(own.url, SCENARIO_SENDER));
     for (const name of SESSIONS) {
       const batches = name === "otterscan" ? otterscanSession(facts) : blockscoutSession(facts);
       const session: SessionEntry[][] = [];

@@ -6,6 +6,7 @@ export const ACTIONS: Readonly<Partial<Record<ErrorCode, string>>> = {
   ABCI_SOCKET_PATH_TOO_LONG: "Move the home to a shorter path; unix socket paths are limited to about 100 characters.",
   ABCI_UNEXPECTED_REQUEST:
     "Compare the version of `cometbft` and the files `cometbft/config/genesis.json` of the nodes.",
+  ACCESS_LIST_UNSTABLE: "Give the call more gas, or make a list of the slots that it should access yourself.",
   ACCOUNT_LOCKED: "Unlock it (`personal_unlockAccount`), or sign outside of the node.",
   ACCOUNT_LOCKED_MEANWHILE: "Unlock it again.",
   ACCOUNT_UNKNOWN: "`eth_accounts` lists the accounts of the node; sign others yourself.",

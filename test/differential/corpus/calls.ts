@@ -168,3 +168,17 @@ export function* creationCases({ sender }: ChainFacts, block: string): Generator
     }
   }
 }
+
+/** Calls whose accesses depend on the gas that is left, and so on the list they are given. */
+export function* gasDependentCases({ sender }: ChainFacts, block: string): Generator<DifferentialCase> {
+  const to = `0x${"00".repeat(18)}abcd`;
+  // GAS >> 12 is the slot of SLOAD, the address of BALANCE, or both.
+  const [slot, account] = ["5a600c1c5450", "5a600c1c3150"];
+  const codes = { slot, slots: slot.repeat(3), account, accounts: account.repeat(3), both: (slot + account).repeat(2) };
+  for (const [name, code] of Object.entries(codes)) {
+    for (const gas of ["0x5b04", "0x7530", "0xea60", "0xf4240"]) {
+      const params = [{ from: sender, to, gas }, block, { [to]: { code: `0x${code}` } }];
+      yield { name: `${name} by gas ${gas}`, method: "eth_createAccessList", params };
+    }
+  }
+}

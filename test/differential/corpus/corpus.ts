@@ -1,7 +1,7 @@
 import type { ChainName } from "../chains.ts";
 import { argumentCases, overrideCases, traceOptionCases } from "./arguments.ts";
 import { bundlerCases } from "./bundler.ts";
-import { creationCases, forkCases, programCases, programOverrides } from "./calls.ts";
+import { creationCases, forkCases, gasDependentCases, programCases, programOverrides } from "./calls.ts";
 import { fuzzedCases } from "./fuzzed.ts";
 import { inspectionCases } from "./inspection.ts";
 import { minedCases } from "./mined.ts";
@@ -27,6 +27,7 @@ export async function corpusOf(
     ...argumentCases(facts),
     ...overrideCases(facts),
     ...creationCases(facts, "latest"),
+    ...gasDependentCases(facts, "latest"),
     ...(await rawTransactionCases(url, facts)),
   ];
   if (name !== "forks") {

@@ -45,6 +45,14 @@ export class CallRefusedError extends NodeError {
   readonly code = "CALL_REFUSED";
 }
 
+/** With each access list that was tried the call accesses other slots than the list has, and a list came back. */
+export class UnstableAccessListError extends NodeError {
+  readonly code = "ACCESS_LIST_UNSTABLE";
+  constructor() {
+    super("no access list fits: with one, the call accesses other slots than without; it may need more gas");
+  }
+}
+
 /** No amount of gas up to the allowance lets the call succeed. */
 export class GasAllowanceError extends NodeError {
   readonly code = "ESTIMATE_GAS_EXCEEDS_ALLOWANCE";

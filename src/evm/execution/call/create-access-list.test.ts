@@ -109,6 +109,22 @@ test("createAccessList lists what a failing opcode names, and no target of a del
   assert.deepEqual(create(call, {}, { stateOverrides }).accessList, [{ address: delegated, storageKeys: [] }]);
 });
 
+test("createAccessList gives the list with which the call accesses what the list has, however it began", () => {
+  // SLOAD of slot 1 where more than 37,000 gas is left, as without the list, else of slot 0
+  const { accessList, gasUsed } = create("0x5a6190881054", { gas: 60_000n });
+  assert.deepEqual(accessList, [{ address: contract, storageKeys: [hashFromBigint(0n)] }]);
+  assert.equal(gasUsed, 21_000n + 2_400n + 1_900n + (2n + 3n + 3n + 100n));
+});
+
+test("createAccessList refuses a call of which each list leads to another", () => {
+  const unstable = { code: "ACCESS_LIST_UNSTABLE" };
+  // With more than 37,000 gas slot 1, else none.
+  assert.throws(() => create("0x5a61908810600957005b60015400", { gas: 60_000n }), unstable);
+  // With more than 37,000 gas slot 1, with more than 33,600 slots 2 and 1, else none.
+  const three = ["5a61908810601657", "5a6183401060115700", "5b60025450", "5b60015400"].join("");
+  assert.throws(() => create(`0x${three}`, { gas: 60_000n }), unstable);
+});
+
 test("createAccessList charges for jumps, taken or not, what a call charges", () => {
   // PUSH0 PUSH2 JUMPI; PUSH1 PUSH2 JUMPI; JUMPDEST PUSH2 JUMP; JUMPDEST STOP
   const { gasUsed } = create("0x5f61000857600161000b575b610010565b00");

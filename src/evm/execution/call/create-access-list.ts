@@ -20,7 +20,7 @@ import {
   transactionFieldsOf,
   withFeeDefaults,
 } from "./call-arguments.ts";
-import { CallRefusedError, ExecutionTimeoutError } from "./call-errors.ts";
+import { CallRefusedError, ExecutionTimeoutError, UnstableAccessListError } from "./call-errors.ts";
 import { applyStateOverrides, type StateOverrides } from "./overrides.ts";
 
 export type AccessListOptions = Omit<CallOptions, "tracer" | "blockOverrides"> & {
@@ -42,8 +42,8 @@ type Accesses = Map<Address, Set<Hash>>;
 
 /**
  * eth_createAccessList: what the call accesses beyond what is warm anyway, found by running it with its own list until that
- * no longer grows.
- * @throws InvalidCallArgumentsError, InvalidStateOverridesError, CallRefusedError
+ * stays the same.
+ * @throws InvalidCallArgumentsError, InvalidStateOverridesError, CallRefusedError, UnstableAccessListError
  */
 export function createAccessList(
   args: CallArguments,
@@ -71,11 +71,15 @@ export function createAccessList(
   excluded = excludedAddresses(prepared, nonce, options.timeoutMs);
 
   let accessList = listOf(accessesOf(args.accessList ?? [], excluded));
-  for (;;) {
+  // A run starts without slots of the target, as in geth, so a list can shrink and come back. Brent's algorithm finds that in a few times the runs of a cycle.
+  let [earlier, replacedAfter] = [accessList, 1];
+  for (let runs = 1; ; runs++) {
     accesses = accessesOf(accessList, excluded);
     const result = runWithList(prepared, { ...complete, accessList });
     const next = listOf(accesses);
     if (isSameList(next, accessList)) return withError(accessList, result, options.timeoutMs);
+    if (isSameList(next, earlier)) throw new UnstableAccessListError();
+    if (runs === replacedAfter) [earlier, replacedAfter] = [next, 2 * runs];
     accessList = next;
   }
 }
@@ -155,10 +159,14 @@ function listOf(accesses: Accesses): AccessList {
     .map(([address, slots]) => ({ address, storageKeys: [...slots].sort() }));
 }
 
-/** Both are sorted, and the newer one holds the older one. */
-function isSameList(newer: AccessList, older: AccessList): boolean {
-  const size = (list: AccessList) => list.reduce((sum, { storageKeys }) => sum + 1 + storageKeys.length, 0);
-  return size(newer) === size(older);
+/** Of sorted lists. */
+function isSameList(a: AccessList, b: AccessList): boolean {
+  const isSame = <T>(some: readonly T[], others: readonly T[], isSameItem: (item: T, other: T) => boolean) =>
+    some.length === others.length && some.every((item, i) => isSameItem(item, others[i]!));
+  return isSame(a, b, (entry, other) => {
+    if (entry.address !== other.address) return false;
+    return isSame(entry.storageKeys, other.storageKeys, (key, otherKey) => key === otherKey);
+  });
 }
 
 /** What one opcode names: an account, or a slot of the account that runs. */

@@ -71,6 +71,13 @@ const REASONS: readonly Reason[] = [
       ),
   },
   {
+    reason:
+      "geth takes any legacy v but 0, 1, 27 and 28 for a protected one, whose chain id is (v - 35) / 2 modulo 2^63",
+    holds: ({ ours, theirs }) =>
+      textOf(ours).startsWith("only replay-protected") &&
+      /chain id for signer: have 92233720368547757\d\d /.test(textOf(theirs)),
+  },
+  {
     reason: "too large a creation that cannot pay for its code is out of gas here",
     holds: ({ ours, theirs }) =>
       has([ours], /contract creation code storage out of gas|Out of gas/) && has([theirs], /max code size exceeded/),

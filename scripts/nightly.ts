@@ -66,7 +66,7 @@ const PARTS: readonly Part[] = [
     name: "properties",
     finds: "counterexamples of properties from another seed, with more runs",
     command: npm("test", "--", ...propertyFiles()),
-    environment: { TEST_SEED: values.seed, FUZZ_RUNS: "2000", EVMINT_TEST_EVERY: "1" },
+    environment: { TEST_SEED: values.seed, FUZZ_RUNS: "2000", TEST_EVERY: "1" },
   },
   {
     name: "seeds",
@@ -117,7 +117,7 @@ const PARTS: readonly Part[] = [
     name: "networks",
     finds: "everything else about networks with the real CometBFT",
     command: script("scripts/test.ts", "test/network"),
-    environment: { EVMINT_COMETBFT: "1" },
+    environment: { TEST_COMETBFT: "1" },
     needs: "cometbft",
   },
   {

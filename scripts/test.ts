@@ -89,7 +89,7 @@ const results = await runJobs(
     ...versions.map(jobsOnVersion),
   ],
   // Tests that start nodes wait for them two thirds of their time. Networks with the real CometBFT have the same ports.
-  { parallel: process.env["EVMINT_COMETBFT"] === "1" ? 1 : 3 * availableParallelism(), onEnd },
+  { parallel: process.env["TEST_COMETBFT"] === "1" ? 1 : 3 * availableParallelism(), onEnd },
 );
 saveSeconds(results);
 console.log(summaryOf(results, (performance.now() - started) / 1000));
@@ -100,7 +100,7 @@ function passesHere(): Pass[] {
   if (words.length > 0) return [{ name: "tests", files: wordsIn(all) }];
   const tests = { name: "tests", files: all.filter((file) => !isLong(file)) };
   const long = { name: "long", files: all.filter((file) => isLong(file) && (flags.every || !isNightly(file))) };
-  const environment = { EVMINT_TEST_PROCESSES: "2" };
+  const environment = { TEST_PROCESSES: "2" };
   const overProcesses = {
     name: "RPC processes",
     files: all.filter((file) => isOverProcesses(file, flags.every)),
@@ -113,9 +113,9 @@ function passesHere(): Pass[] {
 /** A file that is named on the command line runs, or says itself why not. */
 function filesHere(): string[] {
   const found = testFiles(root);
-  if (words.length > 0 || process.env["EVMINT_COMETBFT"] === "1") return found;
+  if (words.length > 0 || process.env["TEST_COMETBFT"] === "1") return found;
   const left = found.filter((file) => !needsCometBft(file));
-  console.log(`${found.length - left.length} files of networks left out: EVMINT_COMETBFT=1 runs them`);
+  console.log(`${found.length - left.length} files of networks left out: TEST_COMETBFT=1 runs them`);
   return left;
 }
 
@@ -175,11 +175,11 @@ function jobsOf({ name, files: ofPass, environment }: Pass, program: string): Jo
       environment: {
         ...process.env,
         ...environment,
-        ...(flags.every && { EVMINT_TEST_EVERY: "1" }),
+        ...(flags.every && { TEST_EVERY: "1" }),
         TEST_COMPILED: folder,
         // Node.js 20 parses them at every start, which takes 40 ms of CPU. Tests start a thousand processes and reach no server outside.
         NODE_EXTRA_CA_CERTS: undefined,
-        ...(isWhole ? {} : { EVMINT_TEST_FILES: JSON.stringify(inPass) }),
+        ...(isWhole ? {} : { TEST_FILES: JSON.stringify(inPass) }),
       },
       expectedSeconds: seconds[keyOf(name, group.name)] ?? 0,
       timeoutMs: TIMEOUT_MS,

@@ -46,7 +46,7 @@ try {
   rmSync(home, { recursive: true, force: true });
 }
 
-/** Settings of tests, such as `EVMINT_COMETBFT`, are none of a node, which ends at a name that it does not know. */
+/** Settings for the user's node, such as `EVMINT_HOME`, are not for this one. */
 function withoutSettings(environment) {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("EVMINT_")));
 }

@@ -115,14 +115,13 @@ export async function startNodeUnderAudit(args: readonly string[] = []): Promise
     return result;
   }
 
-  await until(
-    () =>
-      call("eth_chainId").then(
-        () => true,
-        () => false,
-      ),
-    "the first answer of the node",
-  );
+  await until(() => {
+    if (probed.child.exitCode !== null) throw new Error(`the node ended with ${probed.child.exitCode}`);
+    return call("eth_chainId").then(
+      () => true,
+      () => false,
+    );
+  }, "the first answer of the node");
   const act = (attack: Attack) => () =>
     "messages" in attack ? sendMessages(wsPort, attack.messages) : send(port, attack);
   return {

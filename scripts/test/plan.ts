@@ -112,7 +112,7 @@ const NIGHTLY = [
 
 /**
  * Each change runs these of the long ones: what is acknowledged is kept, and blocks and answers are geth's. Of the others, and of what runs a second time on another version
- * of Node.js or over RPC processes, it runs a share.
+ * of Node.js or over RPC processes, it runs a share, and with each share the tests of the runner.
  */
 const EACH_CHANGE = [
   "test/conformance/t8n.test.ts",
@@ -120,6 +120,7 @@ const EACH_CHANGE = [
   "test/differential/recorded.test.ts",
   "test/simulation/seeds.test.ts",
   "test/storm/storm.test.ts",
+  "test/test-runner.test.ts",
 ];
 
 /** One change in so many runs a given file. */
@@ -173,6 +174,7 @@ const ENGINE = [
   "test/e2e/rpc-processes",
   "test/e2e/viem",
   "test/sessions/",
+  "test/test-runner",
 ];
 
 /** Of those the ones that only the nightly run has on the newest version. */
@@ -183,7 +185,7 @@ const NEWEST_NIGHTLY = [
   "test/e2e/rpc-processes",
 ];
 
-/** Networks with the real CometBFT, which EVMINT_COMETBFT=1 runs. */
+/** Networks with the real CometBFT, which TEST_COMETBFT=1 runs. */
 const COMETBFT = /^test\/network\/(?!manual)[^/]+$/;
 
 /** Modules that tests run in processes of their own (test/support/test-program.ts). */

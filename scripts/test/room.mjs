@@ -6,7 +6,7 @@
 import * as nodeTest from "node:test";
 
 /** Paths of the files that run, as JSON; all of the room where it is not set. */
-const only = process.env.EVMINT_TEST_FILES && new Set(JSON.parse(process.env.EVMINT_TEST_FILES));
+const only = process.env.TEST_FILES && new Set(JSON.parse(process.env.TEST_FILES));
 
 /** By path, in order of evaluation: calls to repeat inside the file's suite. */
 const files = new Map();

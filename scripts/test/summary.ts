@@ -5,14 +5,7 @@ const SLOWEST = 10;
 /** Of a process's output, where it failed without a failed test. */
 const LINES_MAX = 200;
 /** What a test depends on beside its file. */
-const REPEATED_VARIABLES = [
-  "TEST_SEED",
-  "FUZZ_RUNS",
-  "EVMINT_TEST_EVERY",
-  "EVMINT_TEST_PROCESSES",
-  "EVMINT_TEST_ENGINE",
-  "EVMINT_COMETBFT",
-];
+const REPEATED_VARIABLES = ["TEST_SEED", "FUZZ_RUNS", "TEST_EVERY", "TEST_PROCESSES", "TEST_ENGINE", "TEST_COMETBFT"];
 /** Where the reporter of `node:test` repeats the failed tests. */
 const FAILED_TESTS = /^✖ failing tests:$/m;
 

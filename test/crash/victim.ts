@@ -4,7 +4,7 @@ import { NodeProcess } from "../storm/node-process.ts";
 const FLAGS = {
   "json-rpc.address": "127.0.0.1:0",
   "json-rpc.ws-address": "127.0.0.1:0",
-  "json-rpc.processes": process.env["EVMINT_TEST_PROCESSES"] ?? "0",
+  "json-rpc.processes": process.env["TEST_PROCESSES"] ?? "0",
 };
 
 export const logFileIn = (home: string): string => join(home, "node.log");

@@ -23,7 +23,7 @@ test("a node that opens its index before its check makes no block on a damaged p
   }
 });
 
-/** Under CometBFT too, with EVMINT_TEST_ENGINE=cometbft. */
+/** Under CometBFT too, with TEST_ENGINE=cometbft. */
 test("the engine of a node begins once its index was checked, or not at all where the node stops before", async () => {
   const home = mkdtempSync(join(tmpdir(), "evmint-engine-"));
   const options = { dev: true, home, hooks: { checkedFirstBytesMax: 0 } };

@@ -242,7 +242,11 @@ const SCENARIOS: readonly Scenario[] = [
   { what: "a method that nobody has", run: (node) => node.say("eth_nonexistent") },
   {
     what: "a call on a block that is not there yet",
-    run: (node) => node.say("eth_call", { to: A1 }, "0xffffff"),
+    async run(node) {
+      const said = await node.say("eth_call", { to: A1 }, "0xffffff");
+      // anvil at times mines one more block before.
+      return said.replace(/height is \d+/, "height is …");
+    },
   },
   {
     what: "number of the `finalized` block behind a head at 100",

@@ -377,7 +377,7 @@ test("a process that sends a wrong message is ended and replaced, and the chain 
   const options = process.env["NODE_OPTIONS"];
   process.env["NODE_OPTIONS"] =
     `${options ?? ""} --import ${new URL("../support/wrong-messages.mjs", import.meta.url)}`;
-  process.env["EVMINT_WRONG_MESSAGE"] = file;
+  process.env["TEST_WRONG_MESSAGE"] = file;
   const refusals = [
     "for an unknown receiver",
     "chain.submit: its input .transaction is not bytes",
@@ -427,7 +427,7 @@ test("a process that sends a wrong message is ended and replaced, and the chain 
     await node.stop();
     if (options === undefined) delete process.env["NODE_OPTIONS"];
     else process.env["NODE_OPTIONS"] = options;
-    delete process.env["EVMINT_WRONG_MESSAGE"];
+    delete process.env["TEST_WRONG_MESSAGE"];
     rmSync(folder, { recursive: true });
   }
 });

@@ -385,7 +385,7 @@ export async function assertSameChain(nodes: readonly NetworkNode[]): Promise<vo
 
 /** True if CometBFT can be started and these tests were requested. */
 export function whyLeftOut(): string | false {
-  if (process.env["EVMINT_COMETBFT"] !== "1") return "left out: npm run test:cometbft runs it";
+  if (process.env["TEST_COMETBFT"] !== "1") return "left out: npm run test:cometbft runs it";
   const { error } = spawnSync("cometbft", ["version"]);
   return error === undefined ? false : "left out: no cometbft on PATH";
 }

@@ -33,7 +33,7 @@ export function spawnEvmintd(
     stdio: ["ignore", "pipe", "pipe"],
     env: {
       PATH: process.env["PATH"],
-      EVMINT_JSON_RPC_PROCESSES: process.env["EVMINT_TEST_PROCESSES"] ?? "0",
+      EVMINT_JSON_RPC_PROCESSES: process.env["TEST_PROCESSES"] ?? "0",
       ...PATIENT_ENVIRONMENT,
     },
   });

@@ -3,13 +3,13 @@ import { freePort } from "./free-port.ts";
 /** web3.js gives a transaction up after 50 blocks, which at a faster pace is less than a loaded machine needs. */
 const BLOCK_TIME = "500ms";
 
-const isNetwork = process.env["EVMINT_TEST_ENGINE"] === "cometbft";
+const isNetwork = process.env["TEST_ENGINE"] === "cometbft";
 
 /** `skip` of a test that makes or removes blocks by hand. */
 export const NEEDS_SOLO = isNetwork && "left out: the validators of a network decide its blocks";
 
 /**
- * Settings of a test node under the engine that `EVMINT_TEST_ENGINE` names: `EVMINT_TEST_ENGINE=cometbft npm test -- test/e2e/viem.test.ts` runs
+ * Settings of a test node under the engine that `TEST_ENGINE` names: `TEST_ENGINE=cometbft npm test -- test/e2e/viem.test.ts` runs
  * a file over nodes that are the only validator of a CometBFT network. Nodes whose blocks a test times itself stay under the solo engine.
  * @param settings of the test, by key
  */

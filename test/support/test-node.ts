@@ -53,7 +53,7 @@ export type TestNode = {
 
 /** `skip` of a test that moves the clock of its node. */
 export const NEEDS_ONE_PROCESS =
-  Number(process.env["EVMINT_TEST_PROCESSES"] ?? 0) > 0 && "left out: RPC processes have clocks of their own";
+  Number(process.env["TEST_PROCESSES"] ?? 0) > 0 && "left out: RPC processes have clocks of their own";
 
 /** A setting of tests that control a dev chain, which only a node without RPC processes allows. */
 export const ONE_PROCESS = { "json-rpc.processes": "0" };
@@ -71,8 +71,8 @@ export async function startTestNode(options: TestNodeOptions): Promise<TestNode>
     "json-rpc.address": "127.0.0.1:0",
     "json-rpc.ws-address": "127.0.0.1:0",
     "json-rpc.api": "all",
-    // `EVMINT_TEST_PROCESSES=2 npm test -- test/e2e` runs the tests over connections that other processes serve.
-    "json-rpc.processes": process.env["EVMINT_TEST_PROCESSES"] ?? "0",
+    // `TEST_PROCESSES=2 npm test -- test/e2e` runs the tests over connections that other processes serve.
+    "json-rpc.processes": process.env["TEST_PROCESSES"] ?? "0",
     ...settings,
     ...(await engineSettings(settings)),
   };

@@ -11,7 +11,7 @@ import { startTestNode, type TestNode } from "../../support/test-node.ts";
 
 const SEND_BUFFER_BYTES = 8 << 20;
 /** RPC processes divide the memory of all connections; the chain's process, which serves IPC, has all of it. */
-const SHARES = Number(process.env["EVMINT_TEST_PROCESSES"] ?? 0) || 1;
+const SHARES = Number(process.env["TEST_PROCESSES"] ?? 0) || 1;
 const OUTPUT_BYTES = SHARES * (32 << 20);
 const TARGET = `0x${"aa".repeat(20)}`;
 /** Memory of 100,000 bytes, which every step of the loop after it shows: JUMPDEST PUSH2 7 JUMP. */

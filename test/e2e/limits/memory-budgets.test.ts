@@ -11,7 +11,7 @@ import { zerosCall } from "../../support/zeros-call.ts";
 /** The sums over all connections and transports: of unread input, of unsent output, of subscriptions. */
 
 /** Each process has its share of every limit (ADR 53): the same at any number of them, where the limits are as many times as large. */
-const PROCESSES = Math.max(1, Number(process.env["EVMINT_TEST_PROCESSES"] ?? 0));
+const PROCESSES = Math.max(1, Number(process.env["TEST_PROCESSES"] ?? 0));
 const INPUT_BYTES = PROCESSES << 20;
 const OUTPUT_BYTES = PROCESSES * (8 << 20);
 /** Of subscriptions, and of the terms of their filters, in each process. */

@@ -64,6 +64,9 @@ test("a client that asks and does not read holds up nobody but itself", async ()
   socket.pause();
   const calls = () => metricOf(node, "rpc_request_duration_seconds_count", 'method="eth_call"');
   const before = await calls();
+  socket.write(zerosCall(1_000_000));
+  // Until its answer waits for the client, calls that follow may begin.
+  await until(async () => (await calls()) > before, "the first answer");
   for (let i = 0; i < 50; i++) {
     socket.write(zerosCall(1_000_000));
     await new Promise(setImmediate);
